@@ -18,6 +18,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.scalars import LANES
 from haugmbd.compiled.status_codes import OK
 from haugmbd.errors import UsageError
+from haugmbd.sensitivity.laws import NO_LAW, Law
 from haugmbd.sensitivity.parameters import failure
 from haugmbd.sensitivity.tangents import new_memory, place_lanes, run_lanes
 from haugmbd.sensitivity.variations import Design
@@ -94,10 +95,12 @@ class Tape(NamedTuple):
         return np.concatenate([self.Y, self.y])[order], np.concatenate([self.dY, self.dy])[order]
 
 
-def along_tape(design: Design, tableau: Any, T: Array, Y: Array, inside: Array, start: Array | None = None) -> Tape:
+def along_tape(
+    design: Design, tableau: Any, T: Array, Y: Array, inside: Array, start: Array | None = None, law: Law = NO_LAW
+) -> Tape:
     """Return the tangents along the steps of a run that end at T in the states Y, and at times `inside` of it.
 
-    start: (n, ny) tangents at T[0]; by default those of the modelled state
+    start: (n, ny) tangents at T[0]; by default those of the modelled state;  law: that holds in these steps
     """
     model, n, ny = design.model, len(design.p), Y.shape[1]
     T, Y, dY = np.array(T), np.array(Y), np.zeros((len(T), n, ny))
@@ -106,7 +109,7 @@ def along_tape(design: Design, tableau: Any, T: Array, Y: Array, inside: Array, 
     beside_y, beside_dY = np.zeros((len(inside), ny)), np.zeros((len(inside), n, ny))
     slots = 6 * len(model.tables["EDGES"])
     opening, y_dot = np.zeros((n, slots)), np.zeros(ny)
-    for which, P in design.dual_packs():
+    for which, P in design.dual_packs(law):
         memory, lanes, beside_lanes = new_memory(ny, slots, len(tableau.c)), _lanes(len(T), ny), _lanes(len(inside), ny)
         lanes[0, : which.stop - which.start] = (design.start if start is None else start)[which]
         code, done, far = run_lanes(P, memory, tableau, T, Y, lanes, beside, inside, beside_y, beside_lanes)

@@ -228,9 +228,7 @@ def read_outputs(design: Design, tangents: Tangents) -> tuple[Array, Array, npt.
     return values, jacobian, unique
 
 
-def _read_piece(
-    design: Design, tangents: Tangents, some: slice, values: Array, jacobian: Array
-) -> npt.NDArray[np.bool_]:
+def _read_piece(design: Design, tangents: Tangents, some: slice, values: Array, jacobian: Array) -> npt.NDArray[np.bool_]:
     """Write values and Jacobians of the outputs at the states of one structure, and return which are unique there.
 
     What belongs to a joint or load that is off is zero.

@@ -40,6 +40,7 @@ from haugmbd.model.inspection.driver_breaks import break_between
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.sensitivity.direct import Tangents, Tape, along_tape
+from haugmbd.sensitivity.laws import Law, guards, laws_of_steps
 from haugmbd.sensitivity.parameters import UserFunctionDriver
 from haugmbd.sensitivity.variations import Design, Piece, Variation
 from haugmbd.simulation.arguments import choose_integrator
@@ -60,6 +61,8 @@ STEP = 3e-5
 """[s] Of the rate of g by differences of fourth order, in a run's span of 1 s."""
 MOVED = 1e-12
 """Relative distance of two times that is rounding."""
+AT_ZERO = 1e-7
+"""Time, relative to the run, by which a zero of g may be away from the instant at which it changes the law."""
 TOGETHER = 1e-6
 """Relative to the largest: derivatives of the times of events of one instant that differ by more part them."""
 KINK = 1e-2
@@ -116,20 +119,51 @@ class Motion:
         """Return the tangents at the ends of all steps, or at times of the run; at the time of a jump behind it."""
         tapes: list[tuple[Design, Tape]] = []
         start: Array | None = None
-        records = self._records_wanted()
+        records, ended = self._records_wanted(), None
         for number, segment in enumerate(self.segments):
             piece, last = self.piece_of(segment), number + 1 == len(self.segments)
-            inside = np.array([t for t in (*(() if times is None else times), *records) if segment.t[0] < t < segment.t[-1]])
-            tape = along_tape(piece, self.tableau, segment.t, segment.y, inside, start)
-            if number and len(segment) > 1:
-                self._need_closed(segment, start, tape)
-            tapes.append((piece, tape))
-            self._time_events(piece, segment, tape, records)
+            laws = laws_of_steps(piece.model, segment.t, segment.y)
+            for count, (some, law) in enumerate(laws):
+                T, Y = segment.t[some], segment.y[some]
+                inside = np.array([t for t in (*(() if times is None else times), *records) if T[0] < t < T[-1]])
+                tape = along_tape(piece, self.tableau, T, Y, inside, start, law)
+                if number and not count and len(segment) > 1:
+                    self._need_closed(segment, start, tape)
+                tapes.append((piece, tape))
+                self._time_events(piece, segment, tape, records, law)
+                if count + 1 < len(laws):
+                    start = self._behind_law(piece, segment, tape, law, laws[count + 1][1])
             ended = self._end_of(piece, segment, tape, last)
             if not last:
                 assert ended is not None
                 start = self._behind(piece, ended, segment, self.segments[number + 1])
         return self._collected(tapes, times, ended)
+
+    def _behind_law(self, piece: Design, segment: Any, tape: Tape, law: Law, following: Law) -> Array:
+        """Return the tangents (n, ny) behind a change of the law, at its fixed time:  dY + (f- - f+) dt."""
+        t, y, dY = float(tape.T[-1]), tape.Y[-1], tape.dY[-1]
+        found: list[tuple[str, Array]] = []
+        for name, of_model in guards(law, following, piece.model):
+            g = of_model(piece.model)
+            rate = self._rate(g, t, y, tape.y_dot)
+            if abs(float(g(t, y))) > AT_ZERO * self.span * abs(rate):
+                continue  # it is another one's event
+            self._need_crossing(name, t, rate, g, segment)
+            found.append(
+                (
+                    name,
+                    np.array(
+                        [
+                            -piece.along(p, (t, y, 0.0, dY[k]), lambda side, of=of_model: of(side.model)) / rate
+                            for k, p in enumerate(self.design.p)
+                        ]
+                    ),
+                )
+            )
+        if not found:
+            raise UsageError(f"the law of the motion changes at t = {t:.9g} s by an event that is not known to sensitivity.")
+        dt = self._of_one_instant(t, [name for name, _ in found], [dt for _, dt in found])
+        return dY + dt[:, None] * (tape.y_dot - rates(piece.model, t, y, following))
 
     def _collected(self, tapes: Sequence[tuple[Design, Tape]], times: Array | None, ended: Ended | None) -> Tangents:
         """Return the tangents of all tapes."""
@@ -199,15 +233,15 @@ class Motion:
             )
         return records[output.component[0]]
 
-    def _time_events(self, piece: Design, segment: Any, tape: Tape, records: Mapping[float, str]) -> None:
+    def _time_events(self, piece: Design, segment: Any, tape: Tape, records: Mapping[float, str], law: Law) -> None:
         """Find the derivatives of the times of events within a piece that outputs ask for."""
         for t, name in records.items():
-            if t in self.event_times or not segment.t[0] < t <= segment.t[-1]:
+            if t in self.event_times or not tape.T[0] < t <= tape.T[-1] or event_of_law(piece.model, name):
                 continue
             if any(one.t == t and one.jump for one in self.result.events if one.name == name):
                 continue  # at a jump of the state, whose time is that of another event
             (y,), (dY,) = tape.at(np.array([t]))
-            y_dot = rates(piece.model, t, y)
+            y_dot = rates(piece.model, t, y, law)
             self.event_times[t] = self._time_tangents(piece, segment, name, (t, y, y_dot, dY))
 
     def _times_of_outputs(self) -> dict[str, tuple[float, Array]]:
@@ -217,10 +251,14 @@ class Motion:
             if output.kind == "event":
                 t = float(self._record(output).t)
                 if t not in self.event_times:
-                    raise UsageError(f"output {output.text!r}: g of the event jumps there, so that its time has no derivative by g.")
+                    raise UsageError(
+                        f"output {output.text!r}: g of the event jumps there, so that its time has no derivative by g."
+                    )
             elif output.kind == "impact":
                 if output.component[0] >= len(self.result.impacts):
-                    raise UsageError(f"output {output.text!r}: there are {len(self.result.impacts)} impacts in the run, numbered from 0.")
+                    raise UsageError(
+                        f"output {output.text!r}: there are {len(self.result.impacts)} impacts in the run, numbered from 0."
+                    )
                 t = float(self.result.impacts[output.component[0]].t)
                 if t not in self.event_times:
                     self.event_times[t] = np.zeros(len(self.design.p))  # at the start of the run
@@ -243,6 +281,10 @@ class Motion:
         if not names:
             raise UsageError(f"the run changes its law at t = {t:.9g} s by an event that is not known to sensitivity.")
         dt = [self._time_tangents(piece, segment, name, (t, y, y_dot, dY)) for name in names]
+        return Ended(t, y, y_dot, dY, self._of_one_instant(t, names, dt))
+
+    def _of_one_instant(self, t: float, names: Sequence[str], dt: Sequence[Array]) -> Array:
+        """Return the derivative of the time of events of one instant. Raise UsageError if a parameter parts them."""
         sizes = self.design.p.sizes
         for name, other in zip(names, dt, strict=True):
             if (np.abs(other - dt[0]) * sizes).max() > TOGETHER * (1e-3 * self.span + (np.abs(dt[0]) * sizes).max()):
@@ -251,7 +293,7 @@ class Motion:
                     "on which is first, and has no derivative. Move a parameter a little."
                 )
         self.event_times[t] = dt[0]
-        return Ended(t, y, y_dot, dY, dt[0])
+        return dt[0]
 
     def _ends(self, piece: Design, name: str) -> bool:
         """Return whether an event ends a piece: of a contact, a switch, or a terminal one."""
@@ -263,22 +305,32 @@ class Motion:
     def _time_tangents(self, piece: Design, segment: Any, name: str, at: tuple[float, Array, Array, Array]) -> Array:
         """Return dt/dp (n,) of an event. Raise UsageError if it is grazing.  at: t, y (ny,), y' and dY (n, ny) at the event"""
         t, y, y_dot, dY = at
-        g, d = guard(piece.nominal, self.arguments, name), STEP * min(self.span, 1.0)
-        rate = sum(w * float(g(t + k * d, y + k * d * y_dot)) for k, w in FOURTH) / d
-        every = max(1, len(segment) // SAMPLES)
-        largest = max(abs(float(g(float(s), x))) for s, x in zip(segment.t[::every], segment.y[::every], strict=True))
+        g = guard(piece.nominal, self.arguments, name)
+        rate = self._rate(g, t, y, y_dot)
         contact = contact_event(piece.model, name)
         before = self._separation.get(contact[0], 0.0) if contact and contact[1] == MEETS else 0.0
-        if abs(rate) * self.span <= GRAZING * largest and not abs(rate) > BOUNCES * before > 0.0:
-            raise UsageError(
-                f"event {name!r} at t = {t:.9g} s is grazing: its g changes by {rate:.2g} a second there, so that its time has no "
-                "derivative."
-            )
+        if not abs(rate) > BOUNCES * before > 0.0:
+            self._need_crossing(name, t, rate, g, segment)
 
         def of(side: Variation) -> Callable[..., Array]:
             return guard(side, self.arguments, name)
 
         return np.array([-piece.along(p, (t, y, 0.0, dY[k]), of) / rate for k, p in enumerate(self.design.p)])
+
+    def _rate(self, g: Callable[..., Any], t: float, y: Array, y_dot: Array) -> float:
+        """Return the rate of g along the motion."""
+        d = STEP * min(self.span, 1.0)
+        return sum(w * float(g(t + k * d, y + k * d * y_dot)) for k, w in FOURTH) / d
+
+    def _need_crossing(self, name: str, t: float, rate: float, g: Callable[..., Any], segment: Any) -> None:
+        """Raise UsageError if an event is grazing."""
+        every = max(1, len(segment) // SAMPLES)
+        largest = max(abs(float(g(float(s), x))) for s, x in zip(segment.t[::every], segment.y[::every], strict=True))
+        if not abs(rate) * self.span > GRAZING * largest:
+            raise UsageError(
+                f"event {name!r} at t = {t:.9g} s is grazing: its g changes by {rate:.2g} a second there, so that its time has no "
+                "derivative."
+            )
 
     # ------------------------------------------------------------------------------------------------------------ leaps
     def _behind(self, piece: Design, ended: Ended, segment: Any, following: Any) -> Array:
@@ -293,7 +345,8 @@ class Motion:
                 changed.append(self._along_leap(leap, name, motion))
             moved = np.array(changed)
         self._note_separations(following)
-        return moved - ended.dt[:, None] * rates(after.model, t, following.y[0])
+        law = laws_of_steps(after.model, following.t, following.y)[0][1]
+        return moved - ended.dt[:, None] * rates(after.model, t, following.y[0], law)
 
     def _along_leap(self, leap: Leap, name: str, motion: tuple[float, Array, float, Array]) -> Array:
         """Return the derivative of the state behind a leap. Raise UsageError at a kink."""
@@ -314,7 +367,9 @@ class Motion:
         """Return what changes the state between two pieces; None if nothing does."""
         records = [one for one in self.result.switches if one.t == t]
         if len(records) > 1:
-            raise UsageError(f"sensitivity through several switches of one instant, t = {t:.9g} s, is not there yet: let one do all.")
+            raise UsageError(
+                f"sensitivity through several switches of one instant, t = {t:.9g} s, is not there yet: let one do all."
+            )
         struck = [one for one in self.result.impacts if one.t == t and not (records and one.impulse is records[0].impulse)]
         if records:
             if struck:
@@ -333,7 +388,9 @@ class Motion:
             y_plus: Array = solve_impulse(read_arguments(side.model, state, (), contacts, (), False)).state.y
             return y_plus
 
-        return Leap("the impact of " + ", ".join(map(repr, struck[0].contacts)), free, lambda name, side: lambda t, y: strike(side, t, y))
+        return Leap(
+            "the impact of " + ", ".join(map(repr, struck[0].contacts)), free, lambda name, side: lambda t, y: strike(side, t, y)
+        )
 
     def _switch(self, piece: Design, after: Design, segment: Any, record: Any) -> Leap | None:
         """Return what a switch does to the state."""
@@ -343,7 +400,11 @@ class Motion:
                 "yet: lock a joint that was modelled there."
             )
         free, name_of = self.free_of(piece, segment), record.names
-        if not (record.locked or record.impulse is not None or any(one.set is not None for one in self._switches(self.arguments, name_of))):
+        if not (
+            record.locked
+            or record.impulse is not None
+            or any(one.set is not None for one in self._switches(self.arguments, name_of))
+        ):
             began = {q.key for q, _ in after.model.angles} - {q.key for q, _ in piece.model.angles}
             if not began:
                 return None
@@ -361,7 +422,13 @@ class Motion:
                         state = projected(end.model, end.model.pack(), state)
                     state = solve_impulse(read_arguments(end.model, state, kicks, (), (), False)).state
                 for one in fired:
-                    state = one.set(state) if callable(one.set) else state if one.set is None else _blocks_set(end.model, one.set, state)
+                    state = (
+                        one.set(state)
+                        if callable(one.set)
+                        else state
+                        if one.set is None
+                        else _blocks_set(end.model, one.set, state)
+                    )
                 y_plus: Array = state.y
                 return y_plus
 
@@ -406,10 +473,11 @@ FOURTH = ((1.0, 2.0 / 3.0), (-1.0, -2.0 / 3.0), (2.0, -1.0 / 12.0), (-2.0, 1.0 /
 """Points and weights of differences of fourth order."""
 
 
-def rates(model: Model, t: float, y: Array) -> Array:
-    """Return y' (ny,)."""
-    y_dot = np.zeros_like(y)
-    ContactResponse(model).rates(t, np.array(y), y_dot)
+def rates(model: Model, t: float, y: Array, law: Law) -> Array:
+    """Return y' (ny,) by a law."""
+    y_dot, response = np.zeros_like(y), ContactResponse(model)
+    law.hold(model, response.pack)
+    response.rates(t, np.array(y), y_dot)
     return y_dot
 
 
@@ -481,6 +549,13 @@ def contact_event(model: Model, name: str) -> tuple[str, str] | None:
     return contact, what
 
 
+def event_of_law(model: Model, name: str) -> bool:
+    """Return whether an event is that of a friction or a stop."""
+    owner, _, what = name.rpartition(" ")
+    loads = [entry.load.name for entry in model.loads]
+    return (what in ("stops", "slips") and owner in loads) or (name.endswith((": touch", ": release")))
+
+
 def guard(side: Variation, arguments: Mapping[str, Any], name: str) -> Callable[..., Any]:
     """Return g(t, y) of an event. Raise UsageError for one that is not known."""
     model, bodies = side.model, side.model.nb + 1
@@ -531,15 +606,10 @@ def refuse_what_is_not_smooth(design: Design, arguments: Mapping[str, Any]) -> N
         raise UsageError(
             f"sensitivity through contacts with friction or shapes ({', '.join(map(repr, rough))}) is not there yet: difference whole runs."
         )
-    if len(model.tables["FRICTION_INTS"]):
-        names = ", ".join(repr(e.load.name) for e in model.loads if type(e.load).__name__ == "JointFriction")
-        raise UsageError(f"sensitivity through friction in joints ({names}) is not there yet: difference whole runs.")
-    switching = [
-        e.load.name for e in model.loads if type(e.load).__name__ == "ContactForce" or (hasattr(e.load, "sides") and e.load.sides())
-    ]
+    switching = [e.load.name for e in model.loads if type(e.load).__name__ == "ContactForce"]
     if switching:
         raise UsageError(
-            f"sensitivity through stops and contacts ({', '.join(map(repr, switching))}), whose force sets in at a time that moves, is not "
+            f"sensitivity through compliant contacts ({', '.join(map(repr, switching))}), whose force sets in at a time that moves, is not "
             "there yet: difference whole runs."
         )
     if model.network is not None and (model.network.sampled or model.network.delays):
@@ -559,5 +629,3 @@ def refuse_moving_breaks(design: Design, T: Array) -> None:
                     f"parameter {name!r} moves a jump or kink of a function of time, at t = {found.t:.9g} s: the derivative through it "
                     "is not there yet. Make the function smooth there."
                 )
-
-

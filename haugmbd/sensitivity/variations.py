@@ -23,6 +23,7 @@ from haugmbd.errors import HaugmbdError, UsageError
 from haugmbd.formulations.newton_euler import NewtonEuler
 from haugmbd.model.model import Model
 from haugmbd.sensitivity.dual_pack import DualCallback, DualPack, dual_pack, tangents_of
+from haugmbd.sensitivity.laws import NO_LAW, Law
 from haugmbd.sensitivity.parameters import (
     Builder,
     Built,
@@ -231,13 +232,14 @@ class Design:
         F0 = np.ascontiguousarray(driver_constants(self.model))
         return Lanes(first, place, slope, driver_first, driver_place, driver_slope, F0)
 
-    def dual_packs(self) -> list[tuple[slice, DualPack]]:
-        """Return a workspace in duals for each LANES of the parameters, with the derivatives of its constants."""
-        return [self._dual_pack(first) for first in range(0, len(self.p), LANES)]
+    def dual_packs(self, law: Law = NO_LAW) -> list[tuple[slice, DualPack]]:
+        """Return a workspace in duals for each LANES of the parameters, with the derivatives of its constants;  law: that holds in it"""
+        return [self._dual_pack(first, law) for first in range(0, len(self.p), LANES)]
 
-    def _dual_pack(self, first: int) -> tuple[slice, DualPack]:
+    def _dual_pack(self, first: int, law: Law) -> tuple[slice, DualPack]:
         """Return the workspace of the parameters from `first`, and which they are."""
         names, pack = list(self.p)[first : first + LANES], NewtonEuler().pack(self.model)
+        law.hold(self.model, pack)
         callback = None
         if self.calls_python:
             sides = [(plus.model.callback(), minus.model.callback(), plus.step) for plus, minus in map(self.sides, names)]

@@ -110,10 +110,71 @@ def clutch(inertia, w, at):
     return system, {"events": [parts, joins]}
 
 
+def dragged(m, mu, a):
+    """Return a mass on a rail with dry friction under a force that goes back and forth."""
+    system = mbd.System("dragged", gravity=(0, 0, -9.81))
+    body = system.add(mbd.Body("mass", m, (0.1, 0.1, 0.1), v=(0.5, 0, 0)))
+    rail = system.add(TJ("rail", system.ground, body, point=(0, 0, 0), axis=(1, 0, 0)))
+    system.add(mbd.JointFriction("friction", rail, mbd.Coulomb(mu)))
+    force = (mbd.Expression("a * sin(7 * t)", parameters={"a": a}), 0, 0)
+    system.add(mbd.PointForce("pull", body, point=(0, 0, 0), force=force))
+    return system
+
+
+def arms(m, mu, L):
+    """Return two arms whose joints have dry friction that presses with the reactions."""
+    system = mbd.System("arms", gravity=(0, -9.81, 0))
+    upper = system.add(mbd.Body("upper", m, (0.02, 0.02, 0.02), r=(L / 2, 0, 0)))
+    lower = system.add(mbd.Body("lower", 0.7, (0.02, 0.02, 0.02), r=(L + 0.2, 0, 0)))
+    shoulder = system.add(RJ("shoulder", system.ground, upper, point=(0, 0, 0), axis=(0, 0, 1)))
+    elbow = system.add(RJ("elbow", upper, lower, point=(L, 0, 0), axis=(0, 0, 1)))
+    system.add(mbd.RSDA("spring", shoulder, k=3.0, c=0.0))
+    system.add(mbd.JointFriction("upper friction", shoulder, mbd.Coulomb(mu), radius=0.05))
+    system.add(mbd.JointFriction("lower friction", elbow, mbd.Coulomb(mu), radius=0.05, length=0.1))
+    return system
+
+
+def with_law(law):
+    def build(L, mu):
+        system = pendulum(L=L, rate=3.0)
+        system.add(mbd.JointFriction("friction", system["pin"], law(mu), radius=0.1))
+        return system
+
+    return build
+
+
+def buffered(k, c, upper):
+    system = pendulum(rate=3.0)
+    system.add(mbd.JointLimit("stop", system["pin"], upper=upper, k=k, c=c))
+    return system
+
+
+ANGLE = ["joint.pin.angle", "joint.pin.rate"]
 RUNS = {
-    "stop": (limited, {"e": 0.6, "L": 0.5, "upper": 0.25, "m": 1.2}, 0.6, ["joint.pin.angle", "reaction.pin.force[0]", "impact[0].t"]),
+    "stick-slip": (dragged, {"m": 1.1, "mu": 0.3, "a": 6.0}, 1.0, ["body.mass.r[0]", "event.friction stops[0].t"]),
+    "arms": (
+        arms,
+        {"m": 1.1, "mu": 0.2, "L": 0.5},
+        1.0,
+        ["joint.shoulder.angle", "joint.elbow.rate", "reaction.shoulder.force[0]"],
+    ),
+    "smooth friction": (with_law(lambda mu: mbd.BrownMcPhee(1.2 * mu, mu, 0.05)), {"L": 0.5, "mu": 0.3}, 0.4, ANGLE),
+    "bristles": (with_law(lambda mu: mbd.LuGre(1.2 * mu, mu, 0.05, 1e3, 10.0)), {"L": 0.5, "mu": 0.3}, 0.15, ANGLE),
+    "buffer": (buffered, {"k": 200.0, "c": 2.0, "upper": 0.1}, 0.8, ANGLE),
+    "spring with a gap": (lambda k, upper: buffered(k, 0.0, upper), {"k": 200.0, "upper": 0.1}, 0.8, ANGLE),
+    "stop": (
+        limited,
+        {"e": 0.6, "L": 0.5, "upper": 0.25, "m": 1.2},
+        0.6,
+        ["joint.pin.angle", "reaction.pin.force[0]", "impact[0].t"],
+    ),
     "loop": (looped, {"e": 0.5, "l2": 1.1, "upper": 0.1}, 0.2, ["joint.A.angle", "body.rocker.omega[2]", "impact[0].t"]),
-    "rest": (lifted, {"k": 20.0, "level": 0.05, "m": 1.1}, 1.2, ["body.mass.r[2]", "event.floor meets[0].t", "event.floor opens[0].t"]),
+    "rest": (
+        lifted,
+        {"k": 20.0, "level": 0.05, "m": 1.1},
+        1.2,
+        ["body.mass.r[2]", "event.floor meets[0].t", "event.floor opens[0].t"],
+    ),
     "switch": (switched, {"L": 0.5, "at": 0.1, "kick": 1.0}, 0.4, ["joint.pin.angle", "body.load.r[0]", "event.throw[0].t"]),
     "clutch": (clutch, {"inertia": 0.2, "w": 3.0, "at": 0.3}, 0.5, ["joint.pin a.angle", "joint.pin b.rate", "event.joins[0].t"]),
 }
