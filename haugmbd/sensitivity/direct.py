@@ -96,7 +96,7 @@ class Tape(NamedTuple):
 
 
 def along_tape(
-    design: Design, tableau: Any, T: Array, Y: Array, inside: Array, start: Array | None = None, law: Law = NO_LAW
+    design: Design, method: Any, T: Array, Y: Array, inside: Array, start: Array | None = None, law: Law = NO_LAW
 ) -> Tape:
     """Return the tangents along the steps of a run that end at T in the states Y, and at times `inside` of it.
 
@@ -110,9 +110,9 @@ def along_tape(
     slots = 6 * len(model.tables["EDGES"])
     opening, y_dot = np.zeros((n, slots)), np.zeros(ny)
     for which, P in design.dual_packs(law):
-        memory, lanes, beside_lanes = new_memory(ny, slots, len(tableau.c)), _lanes(len(T), ny), _lanes(len(inside), ny)
+        memory, lanes, beside_lanes = new_memory(ny, slots, len(method.tableau.c)), _lanes(len(T), ny), _lanes(len(inside), ny)
         lanes[0, : which.stop - which.start] = (design.start if start is None else start)[which]
-        code, done, far = run_lanes(P, memory, tableau, T, Y, lanes, beside, inside, beside_y, beside_lanes)
+        code, done, far = run_lanes(P, memory, method, T, Y, lanes, beside, inside, beside_y, beside_lanes)
         if code != OK:
             raise failure(model, P, code, float(T[min(done, len(T) - 1)]))
         if not far <= FAR:

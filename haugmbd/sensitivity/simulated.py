@@ -30,10 +30,16 @@ from haugmbd.impacts.impulse import solve_impulse
 from haugmbd.impacts.impulse_arguments import read_arguments
 from haugmbd.integrators.events import Switch
 from haugmbd.integrators.explicit.embedded import EmbeddedRungeKutta
+from haugmbd.integrators.explicit.lie import LieRungeKutta
+from haugmbd.integrators.explicit.rk4 import RK4
 from haugmbd.integrators.explicit.runge_kutta import RungeKutta
+from haugmbd.integrators.explicit.semi_implicit_euler import SemiImplicitEuler
 from haugmbd.integrators.initial_state import projected
 from haugmbd.integrators.moreau_jean import MoreauJean
+from haugmbd.integrators.stabilization.baumgarte import Baumgarte
+from haugmbd.integrators.stabilization.none import Unstabilized
 from haugmbd.integrators.stabilization.projection import Projection
+from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.math.body_columns import WIDTH
 from haugmbd.model.compiling.numbering import numbered_by_origin
 from haugmbd.model.inspection.driver_breaks import break_between
@@ -42,10 +48,13 @@ from haugmbd.model.state import State
 from haugmbd.sensitivity.direct import Tangents, Tape, along_tape
 from haugmbd.sensitivity.laws import Law, guards, laws_of_steps
 from haugmbd.sensitivity.parameters import UserFunctionDriver
+from haugmbd.sensitivity.tangents import LIE, RUNGE_KUTTA, SEMI_IMPLICIT, Method
 from haugmbd.sensitivity.variations import Design, Piece, Variation
 from haugmbd.simulation.arguments import choose_integrator
+from haugmbd.simulation.compatibility import resolve_stabilization
 from haugmbd.simulation.hybrid.contact_events import MEETS, OPENS
 from haugmbd.simulation.hybrid.simulator import rigid_contacts
+from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION
 from haugmbd.simulation.simulate import simulate
 from haugmbd.system.build import build_model
 from haugmbd.system.rebuilt import put_frozen
@@ -80,7 +89,7 @@ def simulated(design: Design, arguments: dict[str, Any]) -> Tangents:
     times = arguments.pop("t_eval", None)
     if arguments.get("store_every", 1) != 1:
         raise UsageError("sensitivity needs every step of the run: leave out store_every, and give times in t_eval.")
-    tableau = tableau_of(arguments)
+    method = method_of(design.model, arguments)
     refuse_what_is_not_smooth(design, arguments)
     result = simulate(design.model, **arguments)
     design.ran()
@@ -90,7 +99,7 @@ def simulated(design: Design, arguments: dict[str, Any]) -> Tangents:
     wanted = np.zeros(0) if times is None else np.asarray(times, dtype=np.float64)
     if ((wanted < result.t[0]) | (wanted > result.t[-1])).any():
         raise UsageError(f"t_eval must be within the run, {result.t[0]:g} s to {result.t[-1]:g} s.")
-    return Motion(design, tableau, result, design.built.arguments | arguments).tangents(None if times is None else wanted)
+    return Motion(design, method, result, design.built.arguments | arguments).tangents(None if times is None else wanted)
 
 
 class Ended(NamedTuple):
@@ -106,8 +115,8 @@ class Ended(NamedTuple):
 class Motion:
     """The pieces of a motion, each with its tape, and the times of its events."""
 
-    def __init__(self, design: Design, tableau: Any, result: Any, arguments: Mapping[str, Any]) -> None:
-        self.design, self.tableau, self.result, self.arguments = design, tableau, result, arguments
+    def __init__(self, design: Design, method: Method, result: Any, arguments: Mapping[str, Any]) -> None:
+        self.design, self.method, self.result, self.arguments = design, method, result, arguments
         self.segments = [one for one in result.segments if len(one)]
         self.span = max(float(result.t[-1] - result.t[0]), 1e-300)
         self._pieces: dict[Any, Design] = {}
@@ -126,7 +135,7 @@ class Motion:
             for count, (some, law) in enumerate(laws):
                 T, Y = segment.t[some], segment.y[some]
                 inside = np.array([t for t in (*(() if times is None else times), *records) if T[0] < t < T[-1]])
-                tape = along_tape(piece, self.tableau, T, Y, inside, start, law)
+                tape = along_tape(piece, self.method, T, Y, inside, start, law)
                 if number and not count and len(segment) > 1:
                     self._need_closed(segment, start, tape)
                 tapes.append((piece, tape))
@@ -578,24 +587,53 @@ def guard(side: Variation, arguments: Mapping[str, Any], name: str) -> Callable[
 
 
 # ---------------------------------------------------------------------------------------------------------------- refusals
-def tableau_of(arguments: dict[str, Any]) -> Any:
-    """Return the tableau of the method of a run. Raise UsageError for a method whose tangents are not known."""
-    method = choose_integrator(*(arguments.get(name) for name in ("h", "rtol", "atol", "integrator")))
-    if not isinstance(method, RungeKutta | EmbeddedRungeKutta):
+OTHER_MOTIONS = ("Penalty", "AugmentedLagrangian")
+"""Formulations that fulfil the equations of motion up to a penalty."""
+
+
+def method_of(model: Model, arguments: dict[str, Any]) -> Method:
+    """Return the method of a run with its stabilization. Raise UsageError for one whose tangents are not known.
+
+    All other formulations solve the same equations: the tangents are those of NewtonEuler(), and steps that differ are refused.
+    """
+    given = choose_integrator(*(arguments.get(name) for name in ("h", "rtol", "atol", "integrator")))
+    formulation = arguments.get("formulation", NEWTON_EULER)
+    rule = resolve_stabilization(formulation, given, arguments.get("stabilization", PROJECTION), PROJECTION)
+    name = type(given).__name__
+    if isinstance(given, RungeKutta | EmbeddedRungeKutta):
+        kind, tableau = RUNGE_KUTTA, given.tableau
+    elif isinstance(given, LieRungeKutta):
+        kind, tableau = LIE, given.tableau
+    elif isinstance(given, SemiImplicitEuler):
+        kind, tableau = SEMI_IMPLICIT, RK4.tableau
+    else:
         raise UsageError(
-            f"sensitivity of a run by {type(method).__name__} is not there yet: take an explicit Runge-Kutta method, such as RK4(h=...), "
-            "DormandPrince() or DOP853()."
+            f"sensitivity of a run by {name} is not there yet: take an explicit method, such as RK4(h=...), DormandPrince(), DOP853() or "
+            "RKMK4(h=...)."
         )
-    rule, formulation = arguments.get("stabilization", ...), arguments.get("formulation")
-    if rule is not ... and not (isinstance(rule, Projection) and rule == Projection(rule.tol)):
-        raise UsageError(f"sensitivity with stabilization = {rule!r} is not there yet: take Projection(), the default.")
-    if formulation is not None and type(formulation).__name__ != "NewtonEuler":
+    if type(formulation).__name__ in OTHER_MOTIONS:
         raise UsageError(f"sensitivity with formulation = {formulation!r} is not there yet: take NewtonEuler(), the default.")
+    projects, feedback = type(rule) is Projection, isinstance(rule, Baumgarte | Unstabilized)
+    if projects and not (rule == Projection(rule.tol)):
+        raise UsageError(
+            f"sensitivity with stabilization = {rule!r} is not there yet: take Projection(), the default, of every step."
+        )
+    if not (projects or feedback):
+        raise UsageError(
+            f"sensitivity with stabilization = {rule!r} is not there yet: take Projection(), the default, Baumgarte(alpha, beta) or None."
+        )
+    if feedback and model.redundancy.dropped:
+        raise UsageError(
+            f"sensitivity with stabilization = {rule!r} and redundant rows is not there yet: take Projection(), the default, or leave out "
+            "the redundant rows: a CJ or SJ in place of an RJ."
+        )
     if arguments.get("state") is not None:
         raise UsageError(
             "sensitivity starts from the modelled state, which moves with the parameters: leave out state, and build it."
         )
-    return method.tableau
+    slides, spins = MaximalStateSpace(model).places()
+    gains = (rule.alpha, rule.beta) if isinstance(rule, Baumgarte) else (0.0, 0.0)
+    return Method(tableau, kind, bool(getattr(given, "products", False)), spins, slides, projects, *map(float, gains))
 
 
 def refuse_what_is_not_smooth(design: Design, arguments: Mapping[str, Any]) -> None:
