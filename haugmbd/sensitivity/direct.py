@@ -18,6 +18,8 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.scalars import LANES
 from haugmbd.compiled.status_codes import OK
 from haugmbd.errors import UsageError
+from haugmbd.integrators.step_context import make_options
+from haugmbd.sensitivity.implicit_tangents import history_of, implicit_method, run_implicit, step_and_newton
 from haugmbd.sensitivity.laws import NO_LAW, Law
 from haugmbd.sensitivity.parameters import failure
 from haugmbd.sensitivity.tangents import new_memory, place_lanes, run_lanes
@@ -124,6 +126,30 @@ def along_tape(
         opening[which], y_dot[:] = memory.slack.T[: which.stop - which.start], memory.y_dot[:, 0]
     refuse_locks(design, opening)
     return Tape(T, Y, dY, inside, beside_y, beside_dY, y_dot)
+
+
+def along_implicit_tape(design: Design, given: Any, T: Array, Y: Array, start: Array | None = None) -> Tape:
+    """Return the tangents along the steps of a run of an implicit method, as `along_tape` of an explicit one."""
+    model, n, ny = design.model, len(design.p), Y.shape[1]
+    T, Y, dY, slots = np.array(T), np.array(Y), np.zeros((len(T), n, ny)), 6 * len(model.tables["EDGES"])
+    opening, y_dot, nothing = np.zeros((n, slots)), np.zeros(ny), np.zeros(0)
+    for which, P, pack in design.implicit_packs():
+        memory, lanes, (history, rows) = new_memory(ny, slots, 1), _lanes(len(T), ny), history_of(given, ny, slots)
+        lanes[0, : which.stop - which.start] = (design.start if start is None else start)[which]
+        step, newton = step_and_newton(given, model)
+        method = implicit_method(given, model, pack)
+        code, done, far = run_implicit(P, memory, method, step, newton, make_options(), history, rows, T, Y, lanes)
+        if code != OK:
+            raise failure(model, P, code, float(T[min(done, len(T) - 1)]))
+        if not far <= FAR:
+            raise UsageError(
+                f"the steps of the run cannot be made again: a state differs by {far:.1e}. A step was divided, or events change its law: "
+                "give a smaller step, or an explicit method."
+            )
+        dY[:, which] = lanes[:, : which.stop - which.start]
+        opening[which], y_dot[:] = memory.slack.T[: which.stop - which.start], memory.y_dot[:, 0]
+    refuse_locks(design, opening)
+    return Tape(T, Y, dY, nothing, np.zeros((0, ny)), np.zeros((0, n, ny)), y_dot)
 
 
 def _lanes(points: int, ny: int) -> Array:

@@ -40,12 +40,14 @@ from haugmbd.integrators.stabilization.baumgarte import Baumgarte
 from haugmbd.integrators.stabilization.none import Unstabilized
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.state_space import MaximalStateSpace
+from haugmbd.integrators.stick_slip.watched_quantities import may_stick
 from haugmbd.math.body_columns import WIDTH
 from haugmbd.model.compiling.numbering import numbered_by_origin
 from haugmbd.model.inspection.driver_breaks import break_between
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.sensitivity.direct import Tangents, Tape, along_tape
+from haugmbd.sensitivity.direct import Tangents, Tape, along_implicit_tape, along_tape
+from haugmbd.sensitivity.implicit_tangents import is_known
 from haugmbd.sensitivity.laws import Law, guards, laws_of_steps
 from haugmbd.sensitivity.parameters import UserFunctionDriver
 from haugmbd.sensitivity.tangents import LIE, RUNGE_KUTTA, SEMI_IMPLICIT, Method
@@ -89,7 +91,7 @@ def simulated(design: Design, arguments: dict[str, Any]) -> Tangents:
     times = arguments.pop("t_eval", None)
     if arguments.get("store_every", 1) != 1:
         raise UsageError("sensitivity needs every step of the run: leave out store_every, and give times in t_eval.")
-    method = method_of(design.model, arguments)
+    method = method_of(design, arguments)
     refuse_what_is_not_smooth(design, arguments)
     result = simulate(design.model, **arguments)
     design.ran()
@@ -115,7 +117,7 @@ class Ended(NamedTuple):
 class Motion:
     """The pieces of a motion, each with its tape, and the times of its events."""
 
-    def __init__(self, design: Design, method: Method, result: Any, arguments: Mapping[str, Any]) -> None:
+    def __init__(self, design: Design, method: Any, result: Any, arguments: Mapping[str, Any]) -> None:
         self.design, self.method, self.result, self.arguments = design, method, result, arguments
         self.segments = [one for one in result.segments if len(one)]
         self.span = max(float(result.t[-1] - result.t[0]), 1e-300)
@@ -135,7 +137,7 @@ class Motion:
             for count, (some, law) in enumerate(laws):
                 T, Y = segment.t[some], segment.y[some]
                 inside = np.array([t for t in (*(() if times is None else times), *records) if T[0] < t < T[-1]])
-                tape = along_tape(piece, self.method, T, Y, inside, start, law)
+                tape = self._tape(piece, T, Y, inside, start, law)
                 if number and not count and len(segment) > 1:
                     self._need_closed(segment, start, tape)
                 tapes.append((piece, tape))
@@ -147,6 +149,17 @@ class Motion:
                 assert ended is not None
                 start = self._behind(piece, ended, segment, self.segments[number + 1])
         return self._collected(tapes, times, ended)
+
+    def _tape(self, piece: Design, T: Array, Y: Array, inside: Array, start: Array | None, law: Law) -> Tape:
+        """Return the tangents along steps."""
+        if isinstance(self.method, Method):
+            return along_tape(piece, self.method, T, Y, inside, start, law)
+        if len(inside[~np.isin(inside, T)]):
+            raise UsageError(
+                f"sensitivity of a run by {type(self.method).__name__} at times between its steps is not there yet: give times in t_eval "
+                "that are ends of steps, or an explicit method."
+            )
+        return along_implicit_tape(piece, self.method, T, Y, start)
 
     def _behind_law(self, piece: Design, segment: Any, tape: Tape, law: Law, following: Law) -> Array:
         """Return the tangents (n, ny) behind a change of the law, at its fixed time:  dY + (f- - f+) dt."""
@@ -591,15 +604,35 @@ OTHER_MOTIONS = ("Penalty", "AugmentedLagrangian")
 """Formulations that fulfil the equations of motion up to a penalty."""
 
 
-def method_of(model: Model, arguments: dict[str, Any]) -> Method:
+def implicit_of(design: Design, given: Any) -> Any:
+    """Return an implicit method whose tangents are known. Raise UsageError for a model or another method whose tangents are not."""
+    name, model = type(given).__name__, design.model
+    if not is_known(given):
+        raise UsageError(
+            f"sensitivity of a run by {name} is not there yet: take an explicit method, such as RK4(h=...), DormandPrince(), DOP853() or "
+            "RKMK4(h=...), or an implicit one: RadauIIA, HHT, GeneralizedAlpha, Trapezoidal, Newmark, with GGL() or Index3()."
+        )
+    if may_stick(model) or model.has_stops or design.calls_python:
+        raise UsageError(
+            f"sensitivity of a run by {name} through dry friction, stops, blocks or functions of Python is not there yet: take an explicit "
+            "method, such as DOP853()."
+        )
+    return given
+
+
+def method_of(design: Design, arguments: dict[str, Any]) -> Any:
     """Return the method of a run with its stabilization. Raise UsageError for one whose tangents are not known.
 
     All other formulations solve the same equations: the tangents are those of NewtonEuler(), and steps that differ are refused.
     """
+    model = design.model
     given = choose_integrator(*(arguments.get(name) for name in ("h", "rtol", "atol", "integrator")))
     formulation = arguments.get("formulation", NEWTON_EULER)
     rule = resolve_stabilization(formulation, given, arguments.get("stabilization", PROJECTION), PROJECTION)
-    name = type(given).__name__
+    if arguments.get("state") is not None:
+        raise UsageError(
+            "sensitivity starts from the modelled state, which moves with the parameters: leave out state, and build it."
+        )
     if isinstance(given, RungeKutta | EmbeddedRungeKutta):
         kind, tableau = RUNGE_KUTTA, given.tableau
     elif isinstance(given, LieRungeKutta):
@@ -607,10 +640,7 @@ def method_of(model: Model, arguments: dict[str, Any]) -> Method:
     elif isinstance(given, SemiImplicitEuler):
         kind, tableau = SEMI_IMPLICIT, RK4.tableau
     else:
-        raise UsageError(
-            f"sensitivity of a run by {name} is not there yet: take an explicit method, such as RK4(h=...), DormandPrince(), DOP853() or "
-            "RKMK4(h=...)."
-        )
+        return implicit_of(design, given)
     if type(formulation).__name__ in OTHER_MOTIONS:
         raise UsageError(f"sensitivity with formulation = {formulation!r} is not there yet: take NewtonEuler(), the default.")
     projects, feedback = type(rule) is Projection, isinstance(rule, Baumgarte | Unstabilized)
@@ -626,10 +656,6 @@ def method_of(model: Model, arguments: dict[str, Any]) -> Method:
         raise UsageError(
             f"sensitivity with stabilization = {rule!r} and redundant rows is not there yet: take Projection(), the default, or leave out "
             "the redundant rows: a CJ or SJ in place of an RJ."
-        )
-    if arguments.get("state") is not None:
-        raise UsageError(
-            "sensitivity starts from the modelled state, which moves with the parameters: leave out state, and build it."
         )
     slides, spins = MaximalStateSpace(model).places()
     gains = (rule.alpha, rule.beta) if isinstance(rule, Baumgarte) else (0.0, 0.0)

@@ -21,6 +21,7 @@ from haugmbd.compiled.scalars import LANES
 from haugmbd.contact.gap import placed_contacts
 from haugmbd.errors import HaugmbdError, UsageError
 from haugmbd.formulations.newton_euler import NewtonEuler
+from haugmbd.integrators.implicit.base import implicit_tables
 from haugmbd.model.model import Model
 from haugmbd.sensitivity.dual_pack import DualCallback, DualPack, dual_pack, tangents_of
 from haugmbd.sensitivity.laws import NO_LAW, Law
@@ -37,7 +38,7 @@ from haugmbd.sensitivity.tangents import Lanes
 from haugmbd.simulation.hybrid.simulator import rigid_contacts
 from haugmbd.simulation.results.named_outputs import Names, Output
 from haugmbd.system.rebuilt import FROZEN
-from haugmbd.workspace.layout import place_in, workspace_array
+from haugmbd.workspace.layout import REALS, Pack, place_in, workspace_array
 
 STEP = 1e-5
 """Distance of the models on both sides of a parameter, relative to its size: the cube root of rounding."""
@@ -245,13 +246,27 @@ class Design:
             sides = [(plus.model.callback(), minus.model.callback(), plus.step) for plus, minus in map(self.sides, names)]
             shapes = ((len(self.model.y0),), *(workspace_array(pack, name).shape for name in ("SIGNALS", "F", "Q_USER")))
             callback = DualCallback(pack.callback, sides, shapes)
-        own = dual_pack(pack, callback)
-        start, rows, columns = place_in(pack.ints, "F")
+        return slice(first, first + len(names)), self._with_slopes(dual_pack(pack, callback), names)
+
+    def implicit_packs(self) -> list[tuple[slice, DualPack, Pack]]:
+        """Return the same workspaces with the tables of implicit steps, and the real one of each."""
+        found, tables = [], implicit_tables(self.model, False)
+        for first in range(0, len(self.p), LANES):
+            names, pack = list(self.p)[first : first + LANES], self.model.pack(tables)
+            found.append((slice(first, first + len(names)), self._with_slopes(dual_pack(pack), names), pack))
+        return found
+
+    def _with_slopes(self, own: DualPack, names: Sequence[str]) -> DualPack:
+        """Write the derivatives of constants by some parameters to a workspace in duals, whose matrices may stand elsewhere."""
+        tables, places = self.model.tables, [(name, place_in(own.ints, name)) for name in REALS]
+        start, rows, columns = place_in(own.ints, "F")
         for lane, name in enumerate(names):
             reals, drivers, _ = self.slopes[name]
-            tangents_of(own.reals)[: len(reals), lane] = reals
+            for matrix, (there, m, n) in places:
+                here = tables.place(matrix)[0]
+                tangents_of(own.reals)[there : there + m * n, lane] = reals[here : here + m * n]
             tangents_of(own.work)[start : start + rows * columns, lane] = drivers
-        return slice(first, first + len(names)), own
+        return own
 
     def mass_slopes(self, name: str) -> Array:
         """Return the derivatives of the masses of all bodies by a parameter, (nb + 1,)."""

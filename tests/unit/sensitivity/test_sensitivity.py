@@ -196,8 +196,6 @@ REFUSED = {
     "kink": (kinked, {"L": 0.5}, {}, "'L'.*no derivative"),
     "structure": (structured, {"n": 1.0}, {}, "'n'.*structure"),
     "idle in a function": (lambda k, idle: with_function(k), {"k": 1.0, "idle": 1.0}, {}, "'idle' enters nothing"),
-    "implicit": (pendulum, {"L": 0.5}, {"integrator": mbd.HHT(h=1e-3)}, "HHT"),
-    "stabilization": (pendulum, {"L": 0.5}, {"stabilization": mbd.Baumgarte(5, 5)}, "Baumgarte"),
     "path": (pendulum(), {"bob.weight": 1.0}, {}, "'bob.weight'"),
 }
 
