@@ -13,6 +13,7 @@ Source: Hiskens, Pai (2000), Trajectory sensitivity analysis of hybrid systems; 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -171,21 +172,13 @@ class Motion:
             if abs(float(g(t, y))) > AT_ZERO * self.span * abs(rate):
                 continue  # it is another one's event
             self._need_crossing(name, t, rate, g, segment)
-            found.append(
-                (
-                    name,
-                    np.array(
-                        [
-                            -piece.along(p, (t, y, 0.0, dY[k]), lambda side, of=of_model: of(side.model)) / rate
-                            for k, p in enumerate(self.design.p)
-                        ]
-                    ),
-                )
-            )
+            slopes = [piece.along(p, (t, y, 0.0, dY[k]), partial(_of_model_of, of_model)) for k, p in enumerate(self.design.p)]
+            found.append((name, -np.array(slopes) / rate))
         if not found:
             raise UsageError(f"the law of the motion changes at t = {t:.9g} s by an event that is not known to sensitivity.")
         dt = self._of_one_instant(t, [name for name, _ in found], [dt for _, dt in found])
-        return dY + dt[:, None] * (tape.y_dot - rates(piece.model, t, y, following))
+        behind: Array = dY + dt[:, None] * (tape.y_dot - rates(piece.model, t, y, following))
+        return behind
 
     def _collected(self, tapes: Sequence[tuple[Design, Tape]], times: Array | None, ended: Ended | None) -> Tangents:
         """Return the tangents of all tapes."""
@@ -204,8 +197,8 @@ class Motion:
             dY[-1][-1] = ended.dY + ended.dt[:, None] * ended.y_dot
             dt[-1][-1] = ended.dt
         whole = len(tapes) == 1 and tapes[0][0] is self.design
-        found = tuple(map(np.concatenate, (t, y, dY, dt)))
-        return Tangents(*found, times=self._times_of_outputs(), pieces=() if whole else tuple(pieces))
+        joined = (np.concatenate(each) for each in (t, y, dY, dt))
+        return Tangents(*joined, self._times_of_outputs(), () if whole else tuple(pieces))
 
     def _structure(self, model: Model) -> tuple[Structure, frozenset[str]]:
         """Return which parts are off in a model, and which contacts are closed."""
@@ -296,10 +289,9 @@ class Motion:
         if last and self.result.status != RunStatus.TERMINAL_EVENT:
             return None
         if len(segment) == 1:  # two events of one instant, such as an impact that opens another contact
-            dt = self.event_times.get(t)
-            if dt is None:
+            if t not in self.event_times:
                 raise UsageError(f"the run changes its law at its start, t = {t:.9g} s: start it a moment before or behind.")
-            return Ended(t, y, y_dot, dY, dt)
+            return Ended(t, y, y_dot, dY, self.event_times[t])
         if not names:
             raise UsageError(f"the run changes its law at t = {t:.9g} s by an event that is not known to sensitivity.")
         dt = [self._time_tangents(piece, segment, name, (t, y, y_dot, dY)) for name in names]
@@ -503,6 +495,11 @@ def rates(model: Model, t: float, y: Array, law: Law) -> Array:
     return y_dot
 
 
+def _of_model_of(of_model: Callable[[Model], Callable[..., Any]], side: Variation) -> Callable[..., Any]:
+    """Return a function of (t, y) by the model of a side."""
+    return of_model(side.model)
+
+
 def _normalized(y: Array, model: Model) -> Array:
     """Return a flat state whose Euler parameters have length one."""
     found = np.array(y)
@@ -644,7 +641,7 @@ def method_of(design: Design, arguments: dict[str, Any]) -> Any:
     if type(formulation).__name__ in OTHER_MOTIONS:
         raise UsageError(f"sensitivity with formulation = {formulation!r} is not there yet: take NewtonEuler(), the default.")
     projects, feedback = type(rule) is Projection, isinstance(rule, Baumgarte | Unstabilized)
-    if projects and not (rule == Projection(rule.tol)):
+    if isinstance(rule, Projection) and projects and rule != Projection(rule.tol):
         raise UsageError(
             f"sensitivity with stabilization = {rule!r} is not there yet: take Projection(), the default, of every step."
         )
