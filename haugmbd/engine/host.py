@@ -21,7 +21,7 @@ from haugmbd.compiled.engine_library import FOLDER, MANIFEST, choose, stamp_of
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import SimulationError, UsageError
 
-BODY, REACTION, COORDINATE, INPUT, PARAMETER = range(1, 6)
+BODY, REACTION, COORDINATE, INPUT, PARAMETER, OUTPUT = range(1, 7)
 """Kinds of items, as in `haugmbd.h`."""
 WHY = {
     -101: "it is not a whole blob",
@@ -52,6 +52,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "coordinate": (WORD, [POINTER, WORD, POINTER]),
     "set": (WORD, [POINTER, WORD, REAL]),
     "get": (REAL, [POINTER, WORD]),
+    "output": (WORD, [POINTER, WORD, POINTER]),
+    "why": (TEXT, [POINTER, WORD]),
     "items": (WORD, [POINTER]),
     "find": (WORD, [POINTER, WORD, TEXT]),
     "kind": (WORD, [POINTER, WORD]),
@@ -184,9 +186,7 @@ class EngineModel:
     def _need(self, code: int) -> int:
         """Return a code that is not negative.  Raise SimulationError with what it means."""
         if code < 0:
-            raise SimulationError(
-                f"the engine stops at t = {self.t:g} s: {WHY.get(code, f'status {-code} of compiled.status_codes')}."
-            )
+            raise SimulationError(f"the engine stops: {self._do.why(self._open, code).decode()}.")
         return code
 
     def _item(self, kind: int, name: str) -> int:
@@ -209,7 +209,11 @@ class EngineModel:
         self._need(self._do.set(self._open, self._item(kind, name), value))
 
     def get(self, name: str) -> float:
-        """Return an input or a parameter."""
+        """Return an input, a parameter, or an output at the state of now."""
+        if (OUTPUT, name) in self.items:
+            out = ctypes.c_double()
+            self._need(self._do.output(self._open, self._item(OUTPUT, name), ctypes.byref(out)))
+            return out.value
         kind = INPUT if (INPUT, name) in self.items else PARAMETER
         return float(self._do.get(self._open, self._item(kind, name)))
 

@@ -35,7 +35,8 @@ class Parts(NamedTuple):
 
 
 STEPS = (
-    r"(engine\.doors\.\w+|explicit\.runge_kutta\.run_entry|explicit\.embedded\.run_entry|stabilization\.\w+\.(rates|post_step))$"
+    r"(engine\.doors\.\w+|quantity_reader\.read_entry|explicit\.runge_kutta\.run_entry|explicit\.embedded\.run_entry"
+    r"|stabilization\.\w+\.(rates|post_step))$"
 )
 EXPLICIT = Parts(
     r"(constraints|workspace|friction|model|stabilization|switch_events|kkt\.solver\.(?!\w*tangent))\b(?!.*\|dual)(?!.*implicit)",
@@ -45,7 +46,7 @@ EXPLICIT = Parts(
 SMALL = Parts(
     r"(equations\.(cd|d|dp1|dp2|rotation)\.|workspace\.body_kinematics|model\.(evaluate|generalized_forces\.apply$|drivers_alone)"
     r"|stabilization\.(none|projection|baumgarte)\.|_by_(blocks|wide_blocks|tree|revolute_tree)$)(?!.*\|dual)",
-    r"(engine\.doors\.\w+|explicit\.runge_kutta\.run_entry|stabilization\.(none|projection|baumgarte)\.rates)$",
+    r"(engine\.doors\.\w+|quantity_reader\.read_entry|explicit\.runge_kutta\.run_entry|stabilization\.(none|projection|baumgarte)\.rates)$",
 )
 """Joints, springs, drivers and the usual solvers: of a page that shows one mechanism."""
 
@@ -68,7 +69,7 @@ class Target(NamedTuple):
 def targets() -> dict[str, Target]:
     """Return the targets by name."""
     host = ("x86_64-unknown-linux-gnu", llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
-    return {
+    native = {
         "exact": Target(*host, "x86_64-linux-gnu.2.17", "so", exact=True),
         "linux_x86_64": Target("x86_64-unknown-linux-gnu", "x86-64", "", "x86_64-linux-gnu.2.17", "so"),
         "linux_x86_64_v3": Target("x86_64-unknown-linux-gnu", "x86-64-v3", "", "x86_64-linux-gnu.2.17", "so"),
@@ -79,6 +80,16 @@ def targets() -> dict[str, Target]:
         "macos_arm64": Target("aarch64-apple-darwin", "apple-m1", "", "aarch64-macos", "dylib"),
         "macos_x86_64": Target("x86_64-apple-darwin", "x86-64", "", "x86_64-macos", "dylib"),
     }
+    fmu = {
+        f"fmu_{name}": each._replace(parts=EXPLICIT)
+        for name, each in native.items()
+        if name.startswith(PORTABLE) and not name.endswith("_v3")
+    }
+    return native | fmu
+
+
+PORTABLE = ("linux", "windows", "macos")
+"""Beginnings of the targets that an FMU has a binary for, of explicit methods only: a third of the size."""
 
 
 LIBM = (
@@ -263,7 +274,8 @@ def link(folder: Path, name: str, target: Target, stamp: str) -> Path:
         flags += [f"-Wl,--export={each}" for each in ABI]
     else:
         flags = ["-shared", "-fvisibility=hidden", *([] if target.ending == "dll" else ["-fPIC", "-lm"])]
-    sources = (folder / f"{name}.o", HERE / "abi.c", HERE / "support.c")
+    glue = () if target.ending == "wasm" else (HERE / "fmu.c",)
+    sources = (folder / f"{name}.o", HERE / "abi.c", HERE / "support.c", *glue)
     more = ("-O2", "-s", "-ffp-contract=off", f'-DHAUG_STAMP="{stamp}"', f"-I{HERE}", f"-I{folder}")
     words = ("-target", target.zig, *more, "-o", library, *sources, *flags)
     compile_c(folder, *words)
