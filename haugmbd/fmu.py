@@ -16,7 +16,6 @@ Source: Modelica Association, Functional Mock-up Interface 2.0.5 and 3.0.2.
 
 from __future__ import annotations
 
-import copy
 import io
 import os
 import re
@@ -34,14 +33,11 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from haugmbd.batches.parameters import unknown, variables_of
-from haugmbd.bodies.part import changed
 from haugmbd.compiled.array_types import Array
 from haugmbd.control.sampled import Sampled
-from haugmbd.engine.blob import INPUT, OUTPUT, PARAMETER, blob_of_model
+from haugmbd.engine.blob import INPUT, OUTPUT, PARAMETER, blob_of_model, with_inputs
 from haugmbd.engine.host import library_for
 from haugmbd.errors import HaugmbdError, UsageError
-from haugmbd.forces.base import ForceElement
-from haugmbd.forces.user_function import Value
 from haugmbd.integrators.explicit.rk4 import RK4
 from haugmbd.integrators.explicit.runge_kutta import RungeKutta
 from haugmbd.integrators.stabilization.projection import Projection
@@ -59,7 +55,7 @@ from haugmbd.sensitivity.parameters import (
     present,
     varied_model,
 )
-from haugmbd.simulation.held_inputs import HeldAcceleration, HeldNumber, chosen_inputs, model_with_inputs
+from haugmbd.simulation.held_inputs import model_with_inputs
 from haugmbd.simulation.quantity_reader import COORDINATE, COORDINATE_RATE, QuantityReader
 from haugmbd.simulation.results.result import Result
 from haugmbd.system.checks.function_ranges import has_ranges
@@ -313,7 +309,7 @@ def _model_and_parameters(system: Any, inputs: tuple[str, ...], names: tuple[str
     )
 
     def build(p: Array) -> System:
-        return _with_inputs(Built(of_values(dict(zip(names, p.tolist(), strict=True))).system).system, inputs)
+        return with_inputs(Built(of_values(dict(zip(names, p.tolist(), strict=True))).system).system, inputs, WHO)
 
     nominal = nominal_model(build(values))
     return nominal, _linear(lambda p: varied_model(build(p), nominal), names, values)
@@ -330,22 +326,6 @@ def _value(model: Model, name: str) -> float:
         wanted = f"{path}[{','.join('0' * value.ndim)}]" if value.ndim else path
         raise UsageError(f"{WHO}: {name!r} has the shape {value.shape}: name one number of it, such as {wanted!r}.")
     return float(value[index])
-
-
-def _with_inputs(system: System, inputs: tuple[str, ...]) -> System:
-    """Return the system with held numbers in the places of inputs."""
-    if not inputs:
-        return system
-    own: dict[int, Any] = {}
-    for one in chosen_inputs(system.compile(), inputs, WHO):
-        part: Any = next(each for each in (*system.loads, *system.joints) if each.name == one.name)
-        held: Any = Value(tuple(map(HeldNumber, one.start)))
-        more = {one.attribute: held, "jacobian": None}
-        own[id(part)] = changed(part, **(more if isinstance(part, ForceElement) else {one.attribute: HeldAcceleration(part.f)}))
-    new = copy.copy(system)
-    new.loads = [own.get(id(load), load) for load in system.loads]
-    new.joints = [own.get(id(joint), joint) for joint in system.joints]
-    return new
 
 
 def _linear(model_at: Callable[[Array], Model], names: tuple[str, ...], values: Array) -> Linear:

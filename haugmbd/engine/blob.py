@@ -10,6 +10,7 @@ law or a contact touches, joints that stick, blocks that are called at times of 
 
 from __future__ import annotations
 
+import copy
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -18,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from haugmbd.bodies.part import changed
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.cache_stamp import files_of_entries
 from haugmbd.compiled.engine_library import stamp_of
@@ -27,7 +29,9 @@ from haugmbd.diagnostics.joint_motion import angle_in_turn, angles_of, is_arm, j
 from haugmbd.diagnostics.reaction_signals import bind
 from haugmbd.engine.doors import SLIDE_I, SLIDE_J, TURN
 from haugmbd.errors import UsageError
+from haugmbd.forces.base import ForceElement
 from haugmbd.forces.joint_friction import JointFriction
+from haugmbd.forces.user_function import Value
 from haugmbd.formulations.error_messages import joints_at
 from haugmbd.integrators.explicit.rk4 import RK4
 from haugmbd.integrators.explicit.runge_kutta import RungeKutta
@@ -36,7 +40,16 @@ from haugmbd.integrators.step_context import Point, Problem, Steps
 from haugmbd.integrators.stick_slip.watched_quantities import may_stick
 from haugmbd.integrators.watches.stiffness_watch import new_watch
 from haugmbd.model.model import Model
-from haugmbd.simulation.held_inputs import PROBES, HeldAcceleration, HeldNumber, Inputs, model_with_inputs, read_names
+from haugmbd.simulation.held_inputs import (
+    PROBES,
+    HeldAcceleration,
+    HeldNumber,
+    Inputs,
+    chosen_inputs,
+    input_of,
+    model_with_inputs,
+    read_names,
+)
 from haugmbd.simulation.hybrid.simulator import rigid_contacts
 from haugmbd.simulation.quantity_reader import WRENCH, QuantityReader
 from haugmbd.simulation.simulate import simulate
@@ -239,6 +252,26 @@ def first_call(model: Model, method: RungeKutta, how: Mapping[str, Any]) -> Capt
     raise UsageError(f"model {model.name!r} does not move by the loop of {type(method).__name__}.")
 
 
+def with_inputs(system: System, inputs: Sequence[str], who: str) -> System:
+    """Return a system with held numbers in the places of inputs, as `model_with_inputs` has them in a model."""
+    if not inputs:
+        return system
+    own: dict[int, Any] = {}
+    parts = {part.name: part for part in (*system.loads, *system.joints)}
+    found = [input_of(parts[name]) if name in parts else None for name in inputs]
+    if any(one is None for one in found):
+        chosen_inputs(system.compile(), inputs, who)  # says what there is
+    for one in filter(None, found):
+        part: Any = one.part
+        held: Any = Value(tuple(map(HeldNumber, one.start)))
+        more = {one.attribute: held, "jacobian": None}
+        own[id(part)] = changed(part, **(more if isinstance(part, ForceElement) else {one.attribute: HeldAcceleration(part.f)}))
+    new = copy.copy(system)
+    new.loads = [own.get(id(load), load) for load in system.loads]
+    new.joints = [own.get(id(joint), joint) for joint in system.joints]
+    return new
+
+
 def check(model: Model, problem: Problem, method: RungeKutta) -> None:
     """Raise UsageError with all that the engine cannot do of this run, by name."""
     faults = []
@@ -308,9 +341,10 @@ def blob(
 
 
 class Made(NamedTuple):
-    """A blob in parts: its items, and what makes its bytes, with sections of others."""
+    """A blob in parts: its items, names of routines and entries that it needs, and what makes its bytes, with sections of others."""
 
     items: Sequence[Item]
+    needs: frozenset[str]
     bytes: Callable[..., bytes]
 
 
@@ -324,20 +358,13 @@ def blob_of_model(
     numbers: Callable[[Pack], Sequence[tuple[str, str, int]]] = lambda pack: (),
     **how: Any,
 ) -> Made:
-    """Return the blob of a model that has its inputs already.  numbers: see `written`"""
+    """Return the blob of a model that has its inputs already.  numbers: see `made`"""
     method = integrator
     own = {field.name: getattr(method, field.name) for field in fields(method)} | {"h": float(h)}
     method = type(method)(**own)
     call = first_call(model, method, {"stabilization": Projection(), **how})
     check(model, call.problem, method)
     return made(model, call, method, inputs, numbers(call.problem.pack), outputs)
-
-
-def written(
-    model: Model, call: Captured, method: RungeKutta, inputs: Sequence[str], numbers: Sequence[tuple[str, str, int]] = ()
-) -> bytes:
-    """Return the blob of a run, see `made`."""
-    return made(model, call, method, inputs, numbers).bytes()
 
 
 def made(
@@ -385,7 +412,8 @@ def made(
     add_words(w, model)
     status = place_in(problem.pack.ints, "STATUS")[0]
     ends = [*fixed, w.array(problem.pack.work), status, *w.outputs]
-    return Made(w.items, lambda **more: w.bytes(ends, (call.t, call.h), more))
+    needs = {w.texts[value] for kind, value in w.words if kind == ROUTINE} | {w.texts[text] for text, _ in w.calls}
+    return Made(w.items, frozenset(needs), lambda **more: w.bytes(ends, (call.t, call.h), more))
 
 
 def _let_engine_fill(w: Writer, place: tuple[int, int], steps: Steps) -> None:

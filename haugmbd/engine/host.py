@@ -105,6 +105,13 @@ def library_for(target: str, folder: Path = FOLDER) -> Path:
     return folder / names[target]
 
 
+def names_of_library(target: str, folder: Path = FOLDER) -> frozenset[str]:
+    """Return the names of routines and entries that the library of a target has: those of the part that it was built of."""
+    manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    line = next(line for name, line in manifest["libraries"].items() if Path(name).stem == target)
+    return frozenset(line.get("has", ()))
+
+
 class EngineModel:
     """A blob in the engine: a mechanism that runs without haugmbd.
 

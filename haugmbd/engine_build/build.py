@@ -94,6 +94,7 @@ def build(name: str, target: Any, kept: Any, work: Path, into: Path) -> None:
     register(into, final.name, {
         "format": FORMAT, "stamp": stamp, "size": len(data), "sha256": hashlib.sha256(data).hexdigest(), "triple": target.triple,
         "mode": "exact" if target.exact else "whole", "needs": needs(name), "undefined": emitted.undefined, "traps": emitted.traps,
+        "has": [*kept_here.routine_names, *(each.key for each in kept_here.entries)] if target.parts else [],
     }, kept)  # fmt: skip
     print(
         f"{final.name}: {len(data)} B, object {len(emitted.code)} B, {time.process_time() - begun:.1f} s; "
