@@ -35,7 +35,7 @@ import numpy as np
 from haugmbd.batches.parameters import unknown, variables_of
 from haugmbd.compiled.array_types import Array
 from haugmbd.control.sampled import Sampled
-from haugmbd.engine.blob import INPUT, OUTPUT, PARAMETER, blob_of_model, with_inputs
+from haugmbd.engine.blob import INPUT, OUTPUT, PARAMETER, blob_of_model, shifts, with_inputs
 from haugmbd.engine.host import library_for
 from haugmbd.errors import HaugmbdError, UsageError
 from haugmbd.integrators.explicit.rk4 import RK4
@@ -312,7 +312,7 @@ def _model_and_parameters(system: Any, inputs: tuple[str, ...], names: tuple[str
         return with_inputs(Built(of_values(dict(zip(names, p.tolist(), strict=True))).system).system, inputs, WHO)
 
     nominal = nominal_model(build(values))
-    return nominal, _linear(lambda p: varied_model(build(p), nominal), names, values)
+    return nominal, _linear(lambda p: varied_model(build(p), nominal), names, values, shifts(nominal))
 
 
 def _value(model: Model, name: str) -> float:
@@ -328,8 +328,11 @@ def _value(model: Model, name: str) -> float:
     return float(value[index])
 
 
-def _linear(model_at: Callable[[Array], Model], names: tuple[str, ...], values: Array) -> Linear:
-    """Return the numbers that parameters move.  Raise UsageError if they are no linear functions."""
+def _linear(model_at: Callable[[Array], Model], names: tuple[str, ...], values: Array, loose: Array | None = None) -> Linear:
+    """Return the numbers that parameters move.  Raise UsageError if they are no linear functions.
+
+    loose: which numbers, of the first ones, need not follow: they stay as they are where they are not linear
+    """
 
     def at(p: Array) -> Array:
         model = model_at(p)
@@ -353,6 +356,9 @@ def _linear(model_at: Callable[[Array], Model], names: tuple[str, ...], values: 
         same &= is_p | (slopes[:, j] == 0.0)
         if not (slopes[:, j] != 0.0).any():
             raise UsageError(f"{WHO}: parameter {name!r} moves no number of the model.")
+    free = np.zeros(here.size, dtype=bool)
+    free[: 0 if loose is None else loose.size] = [] if loose is None else loose
+    slopes[free] = 0.0
     base = here - slopes @ values
     base[same] = 0.0
     moves = np.flatnonzero(slopes.any(axis=1))

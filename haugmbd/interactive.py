@@ -27,7 +27,7 @@ import numpy as np
 
 from haugmbd.batches.parameters import unknown, variables_of
 from haugmbd.compiled.array_types import Array
-from haugmbd.engine.blob import check, first_call, made, with_inputs
+from haugmbd.engine.blob import check, first_call, made, shifts, with_inputs
 from haugmbd.engine.host import library_for, names_of_library
 from haugmbd.errors import HaugmbdError, UsageError
 from haugmbd.forces import PointForce, Torque
@@ -361,6 +361,7 @@ def _fitted(models: _Models, sliders: Sequence[Slider]) -> tuple[list[tuple[int,
         return [], np.zeros(0)
     here = [0.0] * len(sliders)
     sizes = np.maximum(1.0, np.abs(at(here)))
+    sizes[: len(nominal.tables.reals)][shifts(nominal)] = np.inf
     degrees = [_degree(at, here, k, sliders[k].name, sizes) for k in range(len(sliders))]
     table = _table(at, degrees, sliders)
     moves = np.flatnonzero(np.abs(table.reshape(-1, table.shape[-1])[1:]).max(axis=0, initial=0.0) > 0.0)

@@ -340,6 +340,15 @@ def blob(
     return blob_of_model(model, h=h, integrator=method, inputs=inputs, outputs=outputs, **how).bytes()
 
 
+def shifts(model: Model) -> Array:
+    """Return which numbers of the tables stand in for an inertia that is zero, (n,) bool: refinement takes their size out again."""
+    found = np.zeros(len(model.tables.reals), dtype=bool)
+    (shifted, rows, columns), (inertia, _, _) = model.tables.place("SHIFTED"), model.tables.place("INERTIA")
+    n = rows * columns
+    found[shifted : shifted + n] = model.tables.reals[shifted : shifted + n] != model.tables.reals[inertia : inertia + n]
+    return found
+
+
 class Made(NamedTuple):
     """A blob in parts: its items, names of routines and entries that it needs, and what makes its bytes, with sections of others."""
 

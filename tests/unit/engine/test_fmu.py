@@ -563,3 +563,9 @@ def test_what_is_no_fmu_is_refused(tmp_path):
     (tmp_path / "x.fmu").write_bytes(b"no zip")
     with pytest.raises(mbd.UsageError, match="no FMU"):
         mbd.read_fmu(tmp_path / "x.fmu", "unit", 0.01)
+
+
+def test_the_mass_of_a_slender_rod_is_a_parameter(binary, tmp_path):
+    """Its inertia about its axis is zero, and a number stands in for it that is no linear function of the mass."""
+    file = gallery.four_bar().to_fmu(tmp_path / "x.fmu", parameters=["crank.mass", "coupler.mass"], platforms=binary)
+    assert {"crank.mass", "coupler.mass"} <= set(described(file)[1])
