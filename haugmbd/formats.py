@@ -109,7 +109,9 @@ MODELS = (
         (".fmu",),
         "units for co-simulation",
         writer="haugmbd.fmu:to_fmu",
-        left_out=("shapes and colours: an .fmu is the motion, for other tools; system.to_fmu(...) chooses inputs, outputs and step",),
+        left_out=(
+            "shapes and colours: an .fmu is the motion, for other tools; system.to_fmu(...) chooses inputs, outputs and step",
+        ),
     ),
     Format(
         (".glb",),

@@ -202,8 +202,7 @@ class Pictured:
 
         Notes
         -----
-        `mbd.live(build, path, {"angle": (value, low, high)})` takes a function that builds the mechanism, such as at an angle.
-        Lengths, which would change what bodies look like, are refused.
+        `mbd.live(build, path, {"length": (value, low, high)})` takes a function that builds the mechanism, such as of a length or an angle.
         """
         where: Path = view("live")(self, path, live, h=h, integrator=integrator)
         return where
