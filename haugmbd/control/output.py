@@ -44,9 +44,8 @@ class BlockOutput(VectorDriver):
         return ()
 
     def faults_of_motion(self) -> tuple[Fault, ...]:
-        """Return a fault: the rates of an output are not known."""
-        what = f"{self.label!r} is the output of a block, which has no derivatives"
-        return (Fault("driver", what, "Let the block act through a force element, such as the actuator of an RSDA."),)
+        """Return no fault: the network of the blocks differentiates it along the motion, and says where it cannot."""
+        return ()
 
     def fault_at(self, t: float) -> Fault | None:
         """Return no fault: the network of the blocks checks its outputs."""

@@ -352,6 +352,13 @@ class Model(Pictured):
         pairs.flags.writeable = False
         return pairs
 
+    def driver_over_time(self, row: int, t: Array, y: Array) -> Array:
+        """Return f, f', f'' (nt, 3) of the driver of a row at states y (nt, ny) at t (nt,): one may follow a block."""
+        k = int(self.drivers_of_rows()[row])
+        if self.network is not None and any(place == k for place, _ in self.network.motions):
+            return self.network.motion_over_time(t, y, k)
+        return np.asarray(self.drivers[k].values(t), dtype=np.float64)
+
     def drivers_of_rows(self) -> Ints:
         """Return the number of the driver of each row, (nc,), read-only."""
         return self._drivers_of_rows

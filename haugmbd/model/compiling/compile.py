@@ -133,8 +133,11 @@ def compile_tables(
     forces = force_table(number, entries, n_angles, places)
     friction = friction_tables(number, entries, _slots_by_joint(joints, equations, edges), edges, n_angles, places)
     if network is not None:
-        outputs = [(k, driver) for k, driver in enumerate(number.drivers) if isinstance(driver, BlockOutput)]
-        network = network.placed(entries, outputs, places[-network.size] if network.size else 0, len(states))
+        followed = [(k, driver) for k, driver in enumerate(number.drivers) if isinstance(driver, BlockOutput)]
+        driving = {*equations.driver.tolist(), *(number.driver(f) for p in equations.objects.values() for f in p.prescribed())}
+        motions = [one for one in followed if one[0] in driving]
+        outputs = [one for one in followed if one[0] not in driving]
+        network = network.placed(entries, outputs, motions, places[-network.size] if network.size else 0, len(states))
     body_of, x_bar = number.marker_table()
     number.forget()
     drivers = compile_drivers(number.drivers)
