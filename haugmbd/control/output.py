@@ -39,6 +39,10 @@ class BlockOutput(VectorDriver):
         """Return NaN: the value does not depend on time alone."""
         return np.full((*np.shape(t), 3), np.nan)
 
+    @property
+    def reads_state(self) -> bool:
+        return True
+
     def faults(self) -> tuple[Fault, ...]:
         """Return no fault: the network of the blocks checks its outputs."""
         return ()

@@ -44,6 +44,11 @@ class Driver(ABC):
         return Program(PYTHON)
 
     @property
+    def reads_state(self) -> bool:
+        """Return whether the driver follows the state of the mechanism, so that `values` does not know it."""
+        return False
+
+    @property
     def t_range(self) -> tuple[float, float]:
         """Return the first and last time [s] at which the driver is defined."""
         return -np.inf, np.inf

@@ -87,7 +87,7 @@ class Equations:
         self.symbols = Symbols(system, planar)
         self.symbols.angles = model.angles
         self.sp = self.symbols.sp
-        self._make = RowMaker(self.symbols)
+        self._make = RowMaker(self.symbols, model)
         self._by_joint: dict[str, tuple[Row, ...]] = {}
         self._in_plane: InPlane | None = None
         if planar is not None:

@@ -96,6 +96,8 @@ def _built(document: Any, reading: Reading, ground: Body | None) -> System | Non
     for made in bodies:
         if made is not None:
             parts.bodies.setdefault(made.name, made)
+    blocks = parts.read("blocks", sections["blocks"], block_of)
+    reading.blocks.update({block.name: block for block in blocks if block is not None})
     entries = sections["joints"]
     late = [
         isinstance(entry, dict) and ("joint" in entry or str(entry.get("type")) in (*COUPLING_CLASSES, *ROPE_CLASSES))
@@ -110,8 +112,6 @@ def _built(document: Any, reading: Reading, ground: Body | None) -> System | Non
                     parts.joints.setdefault(joints[k].name, joints[k])
     _names(sections["contacts"], "contacts", reading, {})
     contacts = parts.read("contacts", sections["contacts"], parts.contact)
-    blocks = parts.read("blocks", sections["blocks"], block_of)
-    reading.blocks.update({block.name: block for block in blocks if block is not None})
     loads = parts.read("loads", sections["loads"], parts.load)
     read = [SECTIONS["sensors"][1].read(entry, ("sensors", k), reading) for k, entry in enumerate(sections["sensors"])]
     sensors = [Sensor(**values) for values in read if values is not BAD]

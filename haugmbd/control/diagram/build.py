@@ -14,7 +14,8 @@ from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.joint import Joint
 from haugmbd.control.block import Block
 from haugmbd.control.diagram.evaluation import AlgebraicLoop, Instant
-from haugmbd.control.diagram.motion_jets import REMEDY, motion_jet
+from haugmbd.control.diagram.motion_jets import REMEDY as MOTION_REMEDY
+from haugmbd.control.diagram.motion_jets import motion_jet
 from haugmbd.control.diagram.network import Network
 from haugmbd.control.joint_signal import places_of
 from haugmbd.control.names import texts_of
@@ -210,11 +211,15 @@ def try_network(
         for driver in load.drivers():
             if isinstance(driver, BlockOutput):
                 _tried(faults, load.where, lambda driver=driver: for_forces.number(driver))
-    known = len(faults)
     for where, driver in driven if not faults else ():
-        at = Instant(network, 0.0, y, for_forces=True)
-        _tried(faults, where, lambda driver=driver, at=at: motion_jet(at, driver))
-    return (*faults[:known], *(fault._replace(remedy=REMEDY) for fault in faults[known:]))
+        try:
+            motion_jet(Instant(network, 0.0, y, for_forces=True), driver)
+        except SimulationError as error:
+            what, _, remedy = error.message.rpartition(". ")
+            faults.append(Fault(where, what or remedy, remedy if what else MOTION_REMEDY))
+        except Exception as error:  # noqa: BLE001  a user's function may raise anything
+            faults.append(Fault(where, error_text(error), MOTION_REMEDY))
+    return tuple(faults)
 
 
 def _tried(faults: list[Fault], where: str, call: Any, loops: set[frozenset[str]] | None = None) -> Any:

@@ -43,6 +43,7 @@ def motion_jet(instant: Instant, output: BlockOutput) -> Array:
 
     Raise SimulationError, with the signals, if one of them needs accelerations, or if the functions cannot be differentiated.
     """
+    instant.number(output)  # a vector, or an algebraic loop, is refused here
     value = _jet_of(MotionJets(instant), output)
     if np.isfinite(value).all():
         return value

@@ -5,7 +5,7 @@ r"""Functions in a model file: of time as numbers, expressions and splines; of t
 {"spline": {"t": [...], "f": [...]}}        a quintic spline
 {"function": "module:function"}             a Python function, imported only with allow_code=True
 {"functions": ["module:f", ...]}            f, f' and f'' as Python functions, likewise
-{"output": "controller.out"}                an output of a block, for force elements
+{"output": "controller.out"}                an output of a block
 """
 
 from __future__ import annotations
