@@ -515,10 +515,16 @@ class System(Compilable):
         def build(bodies: Sequence[Body], joints: Sequence[Joint]) -> Model:
             return build_model(self.name, bodies, joints, (), g, solver=solver, equations=equations, network=moving)
 
-        driven = driven_by_blocks(equations.that_have_no_pattern(self.joints), equations.that_were_read())
-        moving, faults = self._network(driven, try_it=True) if driven else (None, ())
-        if faults:
-            return Checked(faults, None), equations
+        read_one_by_one = equations.that_have_no_pattern(self.joints)
+        driven = driven_by_blocks(read_one_by_one, map(equations.of, read_one_by_one))
+        moving: Network | None = None
+        if driven:  # without the blocks the rows of these joints have no values
+            of_blocks = {where for where, _ in driven}
+            others = parts._replace(joints=[joint for joint in self.joints if f"joint {joint.name!r}" not in of_blocks])
+            checked = check(others, build, at_pose, tolerance)
+            moving, faults = self._network(driven, try_it=not checked.faults)
+            if checked.faults or faults:
+                return checked._replace(faults=(*checked.faults, *faults), rows=None), equations
         checked = check(parts, build, at_pose, tolerance)
         late = [x for group in self._contact_groups for x in group.late_faults(self.bodies, self.joints, self.contacts)]
         if late:
