@@ -43,6 +43,10 @@ class Driver(ABC):
         """Return the program for compiled code; here an empty one, and `values` is called from Python."""
         return Program(PYTHON)
 
+    def at_start(self) -> float:
+        """Return f(0); NaN if it has no value there."""
+        return float(np.ravel(self.values(0.0))[0])
+
     @property
     def reads_state(self) -> bool:
         """Return whether the driver follows the state of the mechanism, so that `values` does not know it."""

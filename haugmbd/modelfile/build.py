@@ -92,12 +92,12 @@ def _built(document: Any, reading: Reading, ground: Body | None) -> System | Non
     reading.names["block"] = _names(sections["blocks"], "blocks", reading, {})
     _names(sections["sensors"], "sensors", reading, {})
     parts = _Parts(reading, ground)
+    blocks = parts.read("blocks", sections["blocks"], block_of)
+    reading.blocks.update({block.name: block for block in blocks if block is not None})
     bodies = parts.read("bodies", sections["bodies"], parts.body)
     for made in bodies:
         if made is not None:
             parts.bodies.setdefault(made.name, made)
-    blocks = parts.read("blocks", sections["blocks"], block_of)
-    reading.blocks.update({block.name: block for block in blocks if block is not None})
     entries = sections["joints"]
     late = [
         isinstance(entry, dict) and ("joint" in entry or str(entry.get("type")) in (*COUPLING_CLASSES, *ROPE_CLASSES))

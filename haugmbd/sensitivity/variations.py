@@ -20,6 +20,7 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.scalars import LANES
 from haugmbd.errors import HaugmbdError, UsageError
 from haugmbd.formulations.newton_euler import NewtonEuler
+from haugmbd.model.inspection.run_memory import need_constant_masses
 from haugmbd.model.model import Model
 from haugmbd.sensitivity.dual_pack import DualCallback, DualPack, dual_pack, tangents_of
 from haugmbd.sensitivity.parameters import (
@@ -82,6 +83,7 @@ class Design:
         with self.triads.used():
             self.built: Built = build(dict(p))
         self.model: Model = nominal_model(self.built.system)
+        need_constant_masses(self.model, "sensitivity")
         self.outputs = names(dict(p))
         self._sides: dict[str, tuple[Variation, Variation]] = {}
         self.calls_python = bool(calls_python(self.model))

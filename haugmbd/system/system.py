@@ -31,6 +31,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.drivers.expression import read_parameters
 from haugmbd.errors import Fault, LockedModelWarning, ModelError, UsageError, warn_user
 from haugmbd.forces.base import ForceElement
+from haugmbd.forces.mass_in_time import MassInTime
 from haugmbd.forces.rope import SlackRope
 from haugmbd.formats import MODELS, named
 from haugmbd.kkt.registry import check_solver
@@ -187,6 +188,8 @@ class System(Compilable):
             raise UsageError(f"system.add: prefix, at and mirror are of systems, and {part!r:.80} is none.")
         if isinstance(part, Body):
             self.bodies.append(part)
+            if part.in_time is not None and not part.faults():
+                self.loads.append(MassInTime(part))
         elif isinstance(part, ForceElement):
             for own in part.parts():
                 self.add(own)

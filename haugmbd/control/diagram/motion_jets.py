@@ -54,6 +54,17 @@ def motion_jet(instant: Instant, output: BlockOutput) -> Array:
     return _refused(output, f"{what}, which the state does not give")
 
 
+def rate_jet(instant: Instant, output: BlockOutput) -> Array:
+    """Return f, f', 0 (3,) of an output. Raise SimulationError as `motion_jet`, where f' is not known."""
+    instant.number(output)
+    value = _jet_of(MotionJets(instant), output)
+    value[2] = 0.0
+    if not np.isfinite(value).all():
+        what = f"the rate of {output.label!r} is {value[1]:.6g}: it follows a rate, force, held or delayed value at once"
+        return _refused(output, what)
+    return value
+
+
 def _refused(output: BlockOutput, what: str) -> Array:
     raise SimulationError(f"{output.block.where}: {what}. {REMEDY}")
 

@@ -21,9 +21,9 @@ from haugmbd.control.block import Block
 from haugmbd.control.delay_line import DelayLine
 from haugmbd.control.diagram.evaluation import Instant
 from haugmbd.control.diagram.implicit import StateSolver
-from haugmbd.control.diagram.motion_jets import motion_jet
+from haugmbd.control.diagram.motion_jets import motion_jet, rate_jet
 from haugmbd.control.joint_signal import JointPlaces, places_of
-from haugmbd.control.output import BlockOutput
+from haugmbd.control.output import BlockOutput, RecordedOutput
 from haugmbd.control.sampled import OUT, SAME, HeldNumber, HeldVector, Sampled
 from haugmbd.control.signals import DynamicSignal, JointSignal, OutputSignal, Scope, Signal
 from haugmbd.workspace.layout import WIDTH
@@ -37,7 +37,7 @@ class Network:
     coordinates: of each joint coordinate that is a signal, its numbers and the state that counts its turns, -1 for none
     turning: the signals whose rates those states integrate;  x0: initial states
     entries: the force elements by name;  outputs: the outputs that they use, with their places in the driver table
-    motions: those that joints are driven by, whose f, f' and f'' are written there
+    motions: those that joints are driven by, whose f, f' and f'' are written there;  masses: those that are masses or moments of inertia, with f and f'
     vectors: the outputs that are vectors;  shapes: of all outputs, at the modelled pose
     place: of the first state there;  n_states: internal states of the model
     make_state: the State of a flat vector;  alone: whether only motions are wanted, where no force is evaluated
@@ -56,6 +56,7 @@ class Network:
     entries: Mapping[str, Any] = field(default_factory=dict)
     outputs: tuple[tuple[int, BlockOutput], ...] = ()
     motions: tuple[tuple[int, BlockOutput], ...] = ()
+    masses: tuple[tuple[int, BlockOutput], ...] = ()
     vectors: tuple[str, ...] = ()
     shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
     place: int = 0
@@ -108,7 +109,7 @@ class Network:
     @cached_property
     def unread(self) -> tuple[str, ...]:
         """Return the names of the outputs that no evaluation of rates and forces calls, without held values and delays."""
-        reached = {output.label for _, output in (*self.outputs, *self.motions)}
+        reached = {output.label for _, output in (*self.outputs, *self.motions, *self.masses)}
         for block in self.blocks:
             reached.update(name for label in ("derivative", "switch") for name in self.read_by.get((block, label), ()))
         new = reached
@@ -195,11 +196,13 @@ class Network:
         self._put_motions(t, y, measured, F, memory)
 
     def _put_motions(self, t: float, y: Array, measured: Array, F: Array, memory: Any) -> None:
-        """Write f, f' and f'' of the outputs that drive joints, which may depend on nothing that the forces give."""
-        if self.motions:
+        """Write what drives joints, and masses in time, which may depend on nothing that the forces give."""
+        if self.motions or self.masses:
             instant = Instant(self, t, y, measured=measured, memory=memory, for_forces=True)
             for place, output in self.motions:
                 F[place] = motion_jet(instant, output)
+            for place, output in self.masses:
+                F[place] = rate_jet(instant, output)
 
     def motion_values(self, t: float, y: Array) -> dict[int, Array]:
         """Return f, f' and f'' (3,) of the outputs that drive joints at a state, by their places in the driver table."""
@@ -207,6 +210,11 @@ class Network:
             return {}
         instant = Instant(self, t, y, for_forces=True)
         return {place: motion_jet(instant, output) for place, output in self.motions}
+
+    def recorded(self, output: Any, t: Array, y: Array) -> RecordedOutput:
+        """Return an output and its rate at states y (nt, ny), in place of the output."""
+        jets = [rate_jet(Instant(self, float(time), row, for_forces=True), output) for time, row in zip(t, y, strict=True)]
+        return RecordedOutput(np.array(jets).reshape(-1, 3))
 
     def motion_over_time(self, t: Array, y: Array, place: int) -> Array:
         """Return f, f' and f'' (nt, 3) of an output that drives a joint at states y (nt, ny); NaN where a state is not finite."""
@@ -292,9 +300,11 @@ class Network:
         entries: Iterable[Any],
         outputs: Iterable[tuple[int, BlockOutput]],
         motions: Iterable[tuple[int, BlockOutput]],
+        masses: Iterable[tuple[int, BlockOutput]],
         place: int,
         n_states: int,
     ) -> Network:
         """Return the network with the places of its outputs and states in the tables of a model."""
         named = {**self.entries, **{entry.load.name: entry for entry in entries}}
-        return replace(self, entries=named, outputs=tuple(outputs), motions=tuple(motions), place=place, n_states=n_states)
+        places = {"outputs": tuple(outputs), "motions": tuple(motions), "masses": tuple(masses)}
+        return replace(self, entries=named, place=place, n_states=n_states, **places)

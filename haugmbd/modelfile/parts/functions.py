@@ -126,6 +126,20 @@ class CodeOrOutput(Kind):
 
 
 @dataclass(frozen=True)
+class Moments(Kind):
+    """Inertia: three principal values, a matrix, or three functions of time."""
+
+    def read(self, given: Any, path: Path, reading: Reading) -> Any:
+        if isinstance(given, list) and any(isinstance(x, str | dict) for x in given):
+            return ListOf(TimeValue("kg m2"), 3, 3).read(given, path, reading)
+        return Array(((3,), (3, 3)), "kg m2").read(given, path, reading)
+
+    def schema(self) -> dict[str, Any]:
+        three = {"type": "array", "items": {"$ref": "#/$defs/function"}, "minItems": 3, "maxItems": 3}
+        return {"anyOf": [Array(((3,), (3, 3)), "kg m2").schema(), three]}
+
+
+@dataclass(frozen=True)
 class VectorValue(Kind):
     """Three functions of time, or one Python function or output of a block that returns three numbers."""
 
