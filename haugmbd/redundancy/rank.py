@@ -414,17 +414,21 @@ def _normalised(model: Model, rows: Rows) -> tuple[Array, Array, Ints, float]:
     J[:, :, 3:] /= length
     J[rows.bodies == 0] = 0.0
     norm = np.sqrt(np.einsum("rsc,rsc->r", J, J))
-    value = np.abs(rows.Phi + driver_values(model, rows.state.t)[model.drivers_of_rows()])
+    value = np.abs(rows.Phi + driver_values(model, rows.state)[model.drivers_of_rows()])
     flat = (norm == 0.0) | (norm < FLAT_TOL * value)
     norm[flat] = 1.0
     J /= norm[:, None, None]
     return J, norm, flat, length
 
 
-def driver_values(model: Model, t: float) -> Array:
-    """Return f of each driver at time t [s], (nd,). Exceptions of a user's function are raised unchanged."""
+def driver_values(model: Model, state: State) -> Array:
+    """Return f of each driver at a state, (nd,). Exceptions of a user's function are raised unchanged."""
+    t = state.t
     calls = {call.slot: call for call in model.force_callbacks.driver_calls}
-    values = [driver_jet(calls[k], t) if k in calls else driver.values(t) for k, driver in enumerate(model.drivers)]
+    known = {k: driver_jet(call, t) for k, call in calls.items()}
+    if model.network is not None:
+        known |= model.network.motion_values(t, state.flat)
+    values = [known[k] if k in known else driver.values(t) for k, driver in enumerate(model.drivers)]
     return np.array([jet[0] for jet in values])
 
 
