@@ -91,7 +91,7 @@ def free_motion(
 ) -> int:
     """Write the middle of a step of h [s] that begins at y, rates there, and the velocities u, u_m, u_f (n, 6).
 
-    change: (n, 6) what velocities change in half of the step, by the step before
+    change: (n, 6) by the step before: half of the change of velocities per second
     """
     n = u.shape[0]
     for a in range(y.size):
@@ -103,7 +103,7 @@ def free_motion(
     drift(middle, n, u, 0.5 * h)
     for k in range(n):
         for a in range(6):
-            u_m[k, a] = u[k, a] + change[k, a] if k > 0 else u[k, a]
+            u_m[k, a] = u[k, a] + h * change[k, a] if k > 0 else u[k, a]
             middle[WIDTH * k + VELOCITY + a] = u_m[k, a]
     # u_f = u_k + h u'(t + h/2, q_m, u_m)
     code = right_hand_side(P, t, middle, y_dot)
@@ -170,12 +170,21 @@ def results_entry(
     v: Array,
     slow: float,
     h: float,
+    before: Ints,
     friction: Array,
     state: Ints,
     wrench: Array,
     of_contact: Ints,
 ) -> int:
-    """Write friction (k, 3), global, states (k,) of points, wrenches C^T f / h (n, 6) of bodies, and states (nc,) of contacts."""
+    """Write friction (k, 3), global, states (k,) of points, wrenches C^T f / h (n, 6) of bodies, and states (nc,) of contacts.
+
+    before: states of the contacts before;  return whether one has changed
+    """
+    for c in range(of_contact.size):
+        of_contact[c] = OPEN
+    for body in range(wrench.shape[0]):
+        for a in range(6):
+            wrench[body, a] = 0.0
     size = 0.0
     for k in range(f.shape[0]):
         for a in range(3):
@@ -194,11 +203,47 @@ def results_entry(
                 for a in range(6):
                     c = 6 * side + a
                     wrench[body, a] += (C[k, 0, c] * f[k, 0] + C[k, 1, c] * f[k, 1] + C[k, 2, c] * f[k, 2]) / h
+    changed = 0
+    for c in range(of_contact.size):
+        if of_contact[c] != before[c]:
+            changed = 1
+    return changed
+
+
+@entry
+def change_entry(u: Array, u_1: Array, h: float, change: Array) -> int:
+    """Write half of the change of velocities in a step, per second."""
+    for k in range(u.shape[0]):
+        for a in range(6):
+            change[k, a] = 0.5 * (u_1[k, a] - u[k, a]) / h
     return 0
+
+
+@entry
+def open_gaps(state: Ints, gaps: Array, allowed: float, fix: Ints) -> float:
+    """Write 1 to `fix` (k,) for points that press or overlap by more than `allowed`; return the largest gap, of either sign, of these."""
+    worst = 0.0
+    for k in range(state.size):
+        fix[k] = 1 if state[k] != OPEN or gaps[k] < -allowed else 0
+        if fix[k] == 1:
+            worst = max(worst, abs(gaps[k]))
+    return worst
+
+
+@entry
+def held_entry(keys: Ints, state: Ints, gaps: Array, allowed: float, held: Ints) -> int:
+    """Write the points that press with a gap of at most `allowed` to held (k, 2); return their number."""
+    n = 0
+    for k in range(state.size):
+        if state[k] != OPEN and abs(gaps[k]) <= allowed:
+            held[n, 0], held[n, 1] = keys[k, 0], keys[k, 1]
+            n += 1
+    return n
 
 
 get_free_motion, get_drift, get_shifts = DirectCall(free_motion), DirectCall(drift_entry), DirectCall(shifts_entry)
 get_modes, get_results, get_islands = DirectCall(guess_modes), DirectCall(results_entry), DirectCall(islands_entry)
+get_change, get_open_gaps, get_held = DirectCall(change_entry), DirectCall(open_gaps), DirectCall(held_entry)
 
 
 class Rows(NamedTuple):
@@ -217,59 +262,66 @@ class MoreauJeanStepper:
         self.size = max(p.length, float(np.abs(y[: WIDTH * n].reshape(-1, WIDTH)[:, :3]).max(initial=0.0)))
         tables = p.model.tables
         self._inertia, self._shifted = (np.array(tables[name], dtype=np.float64) for name in ("INERTIA", "SHIFTED"))
-        self._kept = p.response.kept_rows() > 0.0
+        self._kept_rows = p.response.kept_rows()
+        self._kept = self._kept_rows > 0.0
         self._no_rows = Rows(np.zeros((0, 12)), np.zeros((0, 2), dtype=np.int64))
-        self._left = np.zeros(n)
+        self._left, self._rest = np.zeros(n), np.zeros((n, 6))
         keys, gaps = p.points.near(y, HELD * self.size)
         self.held: Ints = keys[np.abs(gaps) <= HELD * self.size]
         self.last = (np.zeros((0, 2), dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros((0, 2)))
-        self.change = np.zeros((n, 6))
-        self.h_before = 0.0
+        self.contacts: Ints = np.zeros(len(p.contacts), dtype=np.int64)
+        self.change = self._rest
 
     def step(self, h: float) -> StepEnd:
         """Return the end of a step of h [s] from the state, which stays."""
-        p, n, t_m = self.problem, self.problem.n, self.t + 0.5 * h
-        share = 0.5 * h / self.h_before if self.h_before > 0.0 else 0.0
+        p, n, t_m, slow = self.problem, self.problem.n, self.t + 0.5 * h, APPROACH * self.size
         middle, y_dot = np.empty_like(self.y), np.zeros_like(self.y)
         u, u_m, u_f = np.empty((n, 6)), np.empty((n, 6)), np.empty((n, 6))
-        p.response.note(get_free_motion(p.response.pack, t_m, self.y, h, share * self.change, middle, y_dot, u, u_m, u_f), t_m)
+        p.response.note(get_free_motion(p.response.pack, t_m, self.y, h, self.change, middle, y_dot, u, u_m, u_f), t_m)
         rows = self._no_rows
         if p.model.nc:
             nu = p.response.row_values()[1]
-            u_f += p.response.solve(None, (nu - p.response.row_rates(u_f)) * p.response.kept_rows(), t_m)[:n]
+            u_f += p.response.solve(None, (nu - p.response.row_rates(u_f)) * self._kept_rows, t_m)[:n]
             u_f[0], rows = u[0], self._rows()
-        touching = p.points.touching(middle, TOUCH * self.size, self.held)
-        k = len(touching.keys)
-        f, v, u_1, e = np.zeros((k, 3)), np.zeros((k, 3)), u_f, np.zeros(k)
-        mode, way = np.zeros(k, dtype=np.int64), np.zeros((k, 2))
-        friction, state, wrench = np.zeros((k, 3)), np.zeros(k, dtype=np.int64), np.zeros((n, 6))
-        of_contact = np.zeros(len(p.contacts), dtype=np.int64)
+        points = p.points.touching(middle, TOUCH * self.size, self.held)
+        k, keys = len(points.keys), points.keys
+        f, v, u_1, e, shift = np.zeros((k, 3)), np.zeros((k, 3)), u_f, np.zeros(k), np.zeros(k)
+        mode, way = np.empty(k, dtype=np.int64), np.empty((k, 2))
+        contacts, mu = np.ascontiguousarray(keys[:, 0]), p.mu[keys[:, 0]]
         if k:
-            contacts = np.ascontiguousarray(touching.keys[:, 0])
-            mu, shift = p.mu[contacts], np.zeros(k)
-            get_shifts(touching.pairs, touching.C, contacts, p.e, u, APPROACH * self.size, e, shift)
-            get_modes(*self.last, touching.keys, mu, mode, way)
-            u_1 = self._impulses(touching, mu, shift, mode, way, rows, u_f, f, v, t_m)
-            slow = APPROACH * self.size
-            get_results(touching.pairs, contacts, touching.C, touching.D, mu, f, v, slow, h, friction, state, wrench, of_contact)
+            get_shifts(points.pairs, points.C, contacts, p.e, u, slow, e, shift)
+            if get_modes(*self.last, keys, mu, mode, way) == 0 and len(self.last[0]) == k:
+                keys = self.last[0]
+            u_1 = self._impulses(points, mu, shift, mode, way, rows, u_f, f, v, t_m)
+        friction, state, wrench, of_contact = (
+            np.empty((k, 3)),
+            np.empty(k, dtype=np.int64),
+            np.empty((n, 6)),
+            np.empty_like(self.contacts),
+        )
+        own = points.pairs, contacts, points.C, points.D, mu, f, v, slow, h, self.contacts
+        if not get_results(*own, friction, state, wrench, of_contact):
+            of_contact = self.contacts
         end = middle
-        end[WIDTH * n :] = self.y[WIDTH * n :] + h * y_dot[WIDTH * n :]
+        if len(end) > WIDTH * n:
+            end[WIDTH * n :] = self.y[WIDTH * n :] + h * y_dot[WIDTH * n :]
         p.velocities(end)[1:] = u_1[1:]
         laws = StepLaws(t_m, end.copy(), u, u_m, h, e)
         get_drift(end, n, u_1, 0.5 * h)
-        presses = f[:, 0] > PRESSES * float(np.abs(f).max(initial=0.0))
-        gaps = self._project(self.t + h, end, touching.keys, presses)
-        held = touching.keys[presses & (np.abs(gaps) <= HELD * self.size)]
-        return StepEnd(self.t + h, end, touching.keys, f, friction, state, wrench, of_contact, held, mode, way, laws)
+        gaps, held = self._project(self.t + h, end, keys, state), np.empty((k, 2), dtype=np.int64)
+        n_held = get_held(keys, state, gaps, HELD * self.size, held)
+        held = keys if n_held == k else held[:n_held]
+        return StepEnd(self.t + h, end, keys, f, friction, state, wrench, of_contact, held, mode, way, laws)
 
     def accept(self, end: StepEnd) -> None:
         """Go on from the end of a step."""
         # the points of a step are those held, and new ones
-        struck = len(end.keys) > len(self.held) or bool((end.laws.e > 0.0).any())
-        u, u_1 = self.problem.velocities(self.y), self.problem.velocities(end.y)
-        self.change = np.zeros_like(self.change) if struck else u_1 - u
-        self.h_before = end.t - self.t
-        self.t, self.y, self.held = end.t, end.y, end.held
+        if len(end.keys) > len(self.held) or end.laws.e.any():
+            self.change = self._rest
+        else:
+            self.change = np.empty_like(self._rest)
+            get_change(end.laws.u, np.ascontiguousarray(self.problem.velocities(end.y)), end.t - self.t, self.change)
+        self.t, self.y, self.held, self.contacts = end.t, end.y, end.held, end.contacts
         self.last = end.keys, end.mode, end.way
 
     def _rows(self) -> Rows:
@@ -296,6 +348,8 @@ class MoreauJeanStepper:
         goal = np.einsum("rsa,rsa->r", rows.J.reshape(*rows.bodies.shape, 6), u_f[rows.bodies]) if len(rows.J) else np.zeros(0)
         own = self._inertia, self._shifted, points.pairs, points.C, mu, shift, mode, way, rows.J, rows.bodies, goal
         count = get_islands(*own, False, u_f, u, f, v, of_point, self._left)
+        if self._left[:count].max() <= ENOUGH:
+            return u
         for island in np.flatnonzero(~(self._left[:count] <= ENOUGH)):
             self._solve_densely(np.flatnonzero(of_point == island), points, mu, shift, mode, way, u_f, u, f, v, t)
         return u
@@ -332,29 +386,26 @@ class MoreauJeanStepper:
         length = np.hypot(force[:, 1], force[:, 2])
         way[some] = force[:, 1:] / np.where(length > 0.0, length, 1.0)[:, None]
 
-    def _project(self, t: float, y: Array, keys: Ints, presses: Array) -> Array:
+    def _project(self, t: float, y: Array, keys: Ints, state: Ints) -> Array:
         """Bring bilateral rows, and gaps of points that press or overlap, to zero; then velocities to their rows.  Return the gaps."""
-        p = self.problem
-        gaps = p.points.gaps(keys, y) if len(keys) else np.zeros(0)
-        if not (len(keys) or p.model.nc):
+        p, k = self.problem, len(keys)
+        gaps, fix, Phi, before = p.points.gaps(keys, y), np.empty(k, dtype=np.int64), np.zeros(0), np.inf
+        if not (k or p.model.nc):
             return gaps
-        kept, before = p.response.kept_rows(), np.inf
-        bodies = y[: WIDTH * p.n].reshape(p.n, WIDTH)
-        Phi = np.zeros(0)
         for _ in range(ROUNDS):
-            fix = presses | (gaps < -PROJECTED * self.size)
+            left = get_open_gaps(state, gaps, PROJECTED * self.size, fix)
             if p.model.nc:
                 p.response.factor(t, y)
-                Phi = p.response.row_values()[0] * kept
-            left = max(float(np.abs(Phi).max(initial=0.0)), float(np.abs(gaps[fix]).max(initial=0.0)))
+                Phi = p.response.row_values()[0] * self._kept_rows
+                left = max(left, float(np.abs(Phi).max()))
             if left <= PROJECTED * self.size or left >= 0.3 * before:
                 break
             before = left
-            get_drift(y, p.n, self._least_change(y, keys[fix], Phi), 1.0)
-            gaps = p.points.gaps(keys, y) if len(keys) else gaps
+            get_drift(y, p.n, self._least_change(y, keys[fix == 1], Phi), 1.0)
+            gaps = p.points.gaps(keys, y)
         if p.model.nc:
-            u, nu = bodies[:, VELOCITY:], p.response.row_values()[1]
-            u[1:] += p.response.solve(None, (nu - p.response.row_rates(u)) * kept, t)[1 : p.n]
+            u, nu = p.velocities(y), p.response.row_values()[1]
+            u[1:] += p.response.solve(None, (nu - p.response.row_rates(u)) * self._kept_rows, t)[1 : p.n]
         return gaps
 
     def _least_change(self, y: Array, keys: Ints, Phi: Array) -> Array:
@@ -362,7 +413,7 @@ class MoreauJeanStepper:
         p, k = self.problem, len(keys)
         kin = p.points.at(keys, y)
         rows = self._rows() if p.model.nc else self._no_rows
-        dq, zero = np.empty((p.n, 6)), np.zeros((p.n, 6))
+        dq, zero = np.empty((p.n, 6)), self._rest
         C, pairs = np.ascontiguousarray(kin.C.reshape(k, 3, 12)), p.pairs[keys[:, 0]]
         goal = -Phi[self._kept] if p.model.nc else np.zeros(0)
         own = self._inertia, self._shifted, pairs, C, np.zeros(k), kin.gap, np.zeros(k, dtype=np.int64), np.zeros((k, 2))

@@ -151,7 +151,7 @@ class SteppedRun:
     def _watch(self, end: StepEnd) -> bool:
         """Record the events of contacts and of the user in a step; return whether a terminal one ends the run."""
         n = self.problem.n
-        if not np.array_equal(end.contacts, self.modes):
+        if end.contacts is not self.modes:
             state = State.from_y(end.t, end.y, n)
             self.records += [EventRecord(name, end.t, state) for name in self._contact_events(end)]
             self.modes = end.contacts
@@ -170,21 +170,25 @@ class SteppedRun:
     def _forces(self) -> tuple[tuple[Key, ...], Array, Array, Ints]:
         """Return the points that press at any stored state, and normal forces, friction and states (nt, K), (nt, K, 3), (nt, K)."""
         numbers: dict[Key, int] = {}
-        columns: list[Ints] = []
+        groups: list[tuple[int, int, Ints]] = []  # states from .. to, whose points have these columns
         for n, one in enumerate(self.stored):
-            if n and (one.keys is self.stored[n - 1].keys or np.array_equal(one.keys, self.stored[n - 1].keys)):
-                columns.append(columns[-1])
+            if n and one.keys is self.stored[n - 1].keys:
+                groups[-1] = groups[-1][0], n + 1, groups[-1][2]
                 continue
-            own = [numbers.setdefault(key, len(numbers)) for key in map(tuple, one.keys.tolist())]
-            columns.append(np.array(own, dtype=np.int64))
+            own = [numbers.setdefault((c, feature), len(numbers)) for c, feature in one.keys.tolist()]
+            groups.append((n, n + 1, np.array(own, dtype=np.int64)))
         nt, K = len(self.stored), len(numbers)
         normal, friction, state = np.zeros((nt, K)), np.zeros((nt, K, 3)), np.zeros((nt, K), dtype=np.int64)
-        for n, (one, at) in enumerate(zip(self.stored, columns, strict=True)):
-            if len(at) and one.laws.h > 0.0:
-                presses = one.state != OPEN
-                normal[n, at] = np.where(presses, one.f[:, 0], 0.0) / one.laws.h
-                friction[n, at] = np.where(presses[:, None], one.friction, 0.0) / one.laws.h
-                state[n, at] = one.state
+        for first, end, at in groups:
+            some = self.stored[first:end]
+            if not len(at):
+                continue
+            h = np.array([one.laws.h or np.inf for one in some])[:, None]
+            modes = np.array([one.state for one in some])
+            presses = modes != OPEN
+            normal[first:end, at] = np.where(presses, np.array([one.f[:, 0] for one in some]), 0.0) / h
+            friction[first:end, at] = np.where(presses[..., None], np.array([one.friction for one in some]), 0.0) / h[..., None]
+            state[first:end, at] = np.where(h < np.inf, modes, OPEN)
         pressed = (state != OPEN).any(axis=0)
         keys = [key for key, number in numbers.items() if pressed[number]]
         order = [numbers[key] for key in sorted(keys)]
