@@ -23,7 +23,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import DirectCall, entry, kernel
 from haugmbd.geometry.broad_phase import BroadPhase
-from haugmbd.geometry.features import nearest
+from haugmbd.geometry.features import nearest, still_gap
 from haugmbd.geometry.manifold import manifold, write_point
 from haugmbd.geometry.narrow_phase import (
     GAP,
@@ -220,7 +220,7 @@ def gaps_of_points(shapes: Shapes, pairs: Ints, keys: Ints, bodies: Array, A: Ar
     put_rotations(bodies, A)
     for k in range(keys.shape[0]):
         a, b = pairs[keys[k, 0], 0], pairs[keys[k, 0], 1]
-        gaps[k] = nearest(shapes, a, b, keys[k, 1], bodies, A).gap
+        gaps[k] = still_gap(shapes, a, b, keys[k, 1], bodies, A)
     return 0
 
 

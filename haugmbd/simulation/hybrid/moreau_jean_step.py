@@ -43,6 +43,8 @@ APPROACH = 1e-9
 """Relative to the size, per second: a slower approach has no restitution, and a slower slip is none."""
 ROUNDS = 5
 """Of the projection of positions: two are usual."""
+SLOWLY = 0.3
+"""A round of the projection that leaves more than this part is the last one."""
 PROJECTED = 1e-14
 """Relative to the size: what the projection may leave."""
 
@@ -140,23 +142,25 @@ def shifts_entry(pairs: Ints, C: Array, contacts: Ints, restitution: Array, u: A
 
 @entry
 def guess_modes(old: Ints, old_mode: Ints, old_way: Array, keys: Ints, mu: Array, mode: Ints, way: Array) -> int:
-    """Write the modes of the last step to the points of this one, both sorted by contact; a new point sticks.  Return how many are new."""
-    first, new = 0, 0
+    """Write the modes of the last step to the points of this one, both sorted by contact; a new point sticks.
+
+    Return whether the points are the same, in the same order.
+    """
+    first, same = 0, 1 if old.shape[0] == keys.shape[0] else 0
     for k in range(keys.shape[0]):
         while first < old.shape[0] and old[first, 0] < keys[k, 0]:
             first += 1
         mode[k], way[k, 0], way[k, 1] = (STICKS if mu[k] > 0.0 else SLIPS), 0.0, 0.0
-        other, found = first, False
+        other = first
         while other < old.shape[0] and old[other, 0] == keys[k, 0]:
             if old[other, 1] == keys[k, 1]:
                 mode[k], way[k, 0], way[k, 1] = old_mode[other], old_way[other, 0], old_way[other, 1]
-                found = True
             other += 1
         if mode[k] == SLIPS and mu[k] > 0.0 and way[k, 0] == 0.0 and way[k, 1] == 0.0:
             mode[k] = STICKS
-        if not found:
-            new += 1
-    return new
+        if same == 1 and (old[k, 0] != keys[k, 0] or old[k, 1] != keys[k, 1]):
+            same = 0
+    return same
 
 
 @entry
@@ -264,6 +268,7 @@ class MoreauJeanStepper:
         self._inertia, self._shifted = (np.array(tables[name], dtype=np.float64) for name in ("INERTIA", "SHIFTED"))
         self._kept_rows = p.response.kept_rows()
         self._kept = self._kept_rows > 0.0
+        self._n_kept = int(self._kept.sum())
         self._no_rows = Rows(np.zeros((0, 12)), np.zeros((0, 2), dtype=np.int64))
         self._left, self._rest = np.zeros(n), np.zeros((n, 6))
         keys, gaps = p.points.near(y, HELD * self.size)
@@ -290,7 +295,7 @@ class MoreauJeanStepper:
         contacts, mu = np.ascontiguousarray(keys[:, 0]), p.mu[keys[:, 0]]
         if k:
             get_shifts(points.pairs, points.C, contacts, p.e, u, slow, e, shift)
-            if get_modes(*self.last, keys, mu, mode, way) == 0 and len(self.last[0]) == k:
+            if get_modes(*self.last, keys, mu, mode, way):
                 keys = self.last[0]
             u_1 = self._impulses(points, mu, shift, mode, way, rows, u_f, f, v, t_m)
         friction, state, wrench, of_contact = (
@@ -327,7 +332,7 @@ class MoreauJeanStepper:
     def _rows(self) -> Rows:
         """Return the bilateral rows evaluated last, without those that depend on others."""
         rows = self.problem.response.row_set()
-        J = np.ascontiguousarray(rows.C[self._kept].reshape(int(self._kept.sum()), -1))
+        J = np.ascontiguousarray(rows.C[self._kept].reshape(self._n_kept, 6 * rows.C.shape[1]))
         return Rows(J, np.ascontiguousarray(rows.bodies[self._kept], dtype=np.int64))
 
     def _impulses(
@@ -388,25 +393,37 @@ class MoreauJeanStepper:
 
     def _project(self, t: float, y: Array, keys: Ints, state: Ints) -> Array:
         """Bring bilateral rows, and gaps of points that press or overlap, to zero; then velocities to their rows.  Return the gaps."""
-        p, k = self.problem, len(keys)
-        gaps, fix, Phi, before = p.points.gaps(keys, y), np.empty(k, dtype=np.int64), np.zeros(0), np.inf
-        if not (k or p.model.nc):
-            return gaps
-        for _ in range(ROUNDS):
-            left = get_open_gaps(state, gaps, PROJECTED * self.size, fix)
-            if p.model.nc:
-                p.response.factor(t, y)
-                Phi = p.response.row_values()[0] * self._kept_rows
-                left = max(left, float(np.abs(Phi).max()))
-            if left <= PROJECTED * self.size or left >= 0.3 * before:
-                break
-            before = left
-            get_drift(y, p.n, self._least_change(y, keys[fix == 1], Phi), 1.0)
-            gaps = p.points.gaps(keys, y)
+        p = self.problem
+        if not (len(keys) or p.model.nc):
+            return np.zeros(0)
+        gaps, left = self._close(t, y, keys, state, PROJECTED * self.size)
+        if left > PROJECTED * self.size:
+            # gaps that cannot be closed together with rows are left to the next step, and rows are not
+            gaps, _ = self._close(t, y, keys, state, np.inf)
         if p.model.nc:
             u, nu = p.velocities(y), p.response.row_values()[1]
             u[1:] += p.response.solve(None, (nu - p.response.row_rates(u)) * self._kept_rows, t)[1 : p.n]
         return gaps
+
+    def _close(self, t: float, y: Array, keys: Ints, state: Ints, overlap: float) -> tuple[Array, float]:
+        """Bring bilateral rows to zero, and gaps of points that press or overlap by more; return the gaps, and the largest Phi.
+
+        overlap: [m];  infinite: no gaps
+        """
+        p, most = self.problem, PROJECTED * self.size
+        gaps, fix, Phi, before = p.points.gaps(keys, y), np.zeros(len(keys), dtype=np.int64), np.zeros(0), np.inf
+        for _ in range(ROUNDS):
+            left = get_open_gaps(state, gaps, overlap, fix) if overlap < np.inf else 0.0
+            if p.model.nc:
+                p.response.factor(t, y)
+                Phi = p.response.row_values()[0] * self._kept_rows
+                left = max(left, float(np.abs(Phi).max()))
+            if left <= most or left >= SLOWLY * before:
+                break
+            before = left
+            get_drift(y, p.n, self._least_change(y, keys[fix == 1], Phi), 1.0)
+            gaps = p.points.gaps(keys, y)
+        return gaps, float(np.abs(Phi).max(initial=0.0))
 
     def _least_change(self, y: Array, keys: Ints, Phi: Array) -> Array:
         """Return the least mass-weighted displacement (n, 6) that takes Phi and the gaps of the points to zero, in first order."""
@@ -416,7 +433,7 @@ class MoreauJeanStepper:
         dq, zero = np.empty((p.n, 6)), self._rest
         C, pairs = np.ascontiguousarray(kin.C.reshape(k, 3, 12)), p.pairs[keys[:, 0]]
         goal = -Phi[self._kept] if p.model.nc else np.zeros(0)
-        own = self._inertia, self._shifted, pairs, C, np.zeros(k), kin.gap, np.zeros(k, dtype=np.int64), np.zeros((k, 2))
+        own = self._inertia, self._shifted, pairs, C, np.zeros(k), kin.gap.copy(), np.zeros(k, dtype=np.int64), np.zeros((k, 2))
         work = np.zeros((k, 3)), np.zeros((k, 3)), np.empty(k, dtype=np.int64), self._left
         get_islands(*own, rows.J, rows.bodies, goal, True, zero, dq, *work)
         return dq

@@ -197,7 +197,10 @@ class SteppedRun:
     def result(self, message: str) -> Result:
         """Return the result so far."""
         s, p = self.stepper, self.problem
-        t, y = np.array([one.t for one in self.stored]), np.array([one.y for one in self.stored]).reshape(len(self.stored), -1)
+        t, y = (
+            np.array([one.t for one in self.stored]),
+            np.array([one.y for one in self.stored]).reshape(len(self.stored), self.start.y.size),
+        )
         wrench = np.array([one.wrench for one in self.stored]).reshape(len(t), p.n, 6)
         keys, normal, friction, state = self._forces()
         laws = [one.laws for one in self.stored]
