@@ -125,7 +125,7 @@ class _Stick:
 
     @cached_property
     def _watch_by_columns(self) -> Watch:
-        """The watch of a model whose friction is found by sweeps, for the rates that these leave out."""
+        """The watch of a model whose friction is found by sweeps or by locks, for the rates that these leave out."""
         return Watch(self.state_space.model, self.problem.pack.callback, by_columns=True)
 
     @property
@@ -273,7 +273,7 @@ class _Stick:
         if not joints:
             return
         watch = self.watch
-        if len(self.state_space.model.tables["FRICTION_PATHS"]):
+        if len(self.state_space.model.tables["FRICTION_PATHS"]) or (self.ints[:, at.CHILD] >= 0).all():
             watch = self._watch_by_columns
             watch.modes[:] = 0.0
             watch.modes[joints, at.MODE] = at.STICKS
