@@ -87,7 +87,9 @@ MODELS = (
         (".sdf", ".world"),
         "models and worlds of SDFormat",
         "haugmbd.modelfile.sdf:read_sdf",
+        "haugmbd.modelfile.sdf_write:write_sdf",
         public="mbd.read_sdf",
+        partial=True,
     ),
     Format(
         (".asmt",),

@@ -36,7 +36,7 @@ from haugmbd.modelfile.mjcf.couplings import (
 )
 from haugmbd.modelfile.mjcf.engine import BALL, CONNECT, FREE, HINGE, SLIDE, TENDON, WELD, Engine, is_fixed, sprung_tendons
 from haugmbd.modelfile.mjcf.joints import dependent, joint_of, links_between
-from haugmbd.modelfile.mjcf.loads import controls, hinge_load, laws, loads_along
+from haugmbd.modelfile.mjcf.loads import controls, forces_at_sites, hinge_load, laws, loads_along
 from haugmbd.modelfile.mjcf.medium import in_medium
 from haugmbd.modelfile.mjcf.passive import ball_loads, free_loads, held_up, joints_of_tendon, numbers_of, tendon_loads
 from haugmbd.modelfile.mjcf.tendons import held_tendon, is_held
@@ -73,7 +73,9 @@ def mechanism(engine: Engine, name: str, control: Mapping[str, float] | None, *,
     shapes = tuple(shape for k in still for shape in _placed(engine, k, IDENTITY, np.zeros(3)))
     built = Built(System(name, gravity=gravity, ground_shape=shapes), {}, {}, {}, {}, [], [], [], [], _names(engine))
     bodies = _bodies(engine, built)
-    law = laws(engine, controls(engine, control), built.faults)
+    u = controls(engine, control)
+    law = laws(engine, u, built.faults)
+    _add_loads(built, forces_at_sites(engine, u, bodies))
     for k in np.flatnonzero(m.jnt_type == FREE).tolist():
         _add_loads(built, free_loads(engine, k, built.system.ground, bodies[int(m.jnt_bodyid[k])]))
     needed = _needed(engine, built, law, stops=stop_stiffness is not None)

@@ -102,7 +102,12 @@ def read_mjcf(
         q=_coordinates(engine),
         frames={name: Frame(bodies[body], at.r, at.A) for name, (body, at) in built.where.items() if name != "world"},
         substituted=(*note, *built.substituted, *stops.substituted),
-        ignored=(*ignored(engine, stops=stop_stiffness is not None), *built.ignored, *stops.ignored, *other_limits(engine, built.placed)),
+        ignored=(
+            *ignored(engine, stops=stop_stiffness is not None),
+            *built.ignored,
+            *stops.ignored,
+            *other_limits(engine, built.placed),
+        ),
         loops=tuple(
             LoopClosure(name, kind, "MJCF", *done.gaps.get(name, unknown))
             for name, kind in built.closures.items()

@@ -262,7 +262,9 @@ def _geom_of(engine: Engine, part: int, bodies: list[Body], segment: int) -> tup
     return body, np.array((segment, R, sphere, *(body.A.T @ (x - body.r)), *np.ravel(body.A.T @ axes)))
 
 
-def spatial_tendon(engine: Engine, n: int, bodies: list[Body], name: str, k: float, c: float, rest: Any) -> list[ForceElement] | str:
+def spatial_tendon(
+    engine: Engine, n: int, bodies: list[Body], name: str, k: float, c: float, rest: Any
+) -> list[ForceElement] | str:
     """Return the spring and damper along a spatial tendon, slack between the lengths `rest`; or why there is none."""
     course = course_of(engine, n, bodies)
     if isinstance(course, str):

@@ -143,7 +143,11 @@ def test_a_medium_and_a_tendon_move_with_bodies_that_are_closed(tmp_path):
 
 
 INERTIAL = '<inertial pos="0.03 0.02 -0.2" mass="1.3" diaginertia="0.03 0.028 0.01"/>'
-SLIDES = ['<joint name="x" type="slide" axis="1 0.2 0"/>', '<joint name="y" type="slide" axis="0 1 0.3"/>', '<joint type="slide" axis="0 0 1"/>']
+SLIDES = [
+    '<joint name="x" type="slide" axis="1 0.2 0"/>',
+    '<joint name="y" type="slide" axis="0 1 0.3"/>',
+    '<joint type="slide" axis="0 0 1"/>',
+]
 BALL = '<joint name="ball" type="ball" pos="0.1 0 0.05"/>'
 
 
@@ -155,7 +159,9 @@ def test_slides_and_a_ball_on_one_body(kind, n, tmp_path):
     joints = [*slides[:n], ball]
     joints = joints[::-1] if kind == "ball first" else joints
     rng = np.random.default_rng(n)
-    q = np.concatenate([rng.normal(size=4), rng.normal(size=n)] if kind == "ball first" else [rng.normal(size=n), rng.normal(size=4)])
+    q = np.concatenate(
+        [rng.normal(size=4), rng.normal(size=n)] if kind == "ball first" else [rng.normal(size=n), rng.normal(size=4)]
+    )
     key = f'<keyframe><key name="k" qpos="{" ".join(map(str, [0.4, *q]))}" qvel="{" ".join(map(str, rng.normal(size=n + 4)))}"/></keyframe>'
     inner = f'<body name="b" pos="0.2 0 -0.5">{"".join(joints)}{INERTIAL}</body>'
     text = f'<mujoco><worldbody><body name="a"><joint axis="0 1 0.2"/>{INERTIAL}{inner}</body></worldbody>{key}</mujoco>'
