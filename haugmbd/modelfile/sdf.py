@@ -202,13 +202,13 @@ def read_sdf(
     _raise(read)
     if gravity is not None:
         read.gravity = np.asarray(gravity, dtype=np.float64)
-    made = {"limits": limits, "stiffness": read_stiffness(stop_stiffness), "meshes": Meshes(path.parent, root)}
+    k, meshes = read_stiffness(stop_stiffness), Meshes(path.parent, root)
     light = _light(read)
     if light:
-        system = _system(replace(read, light=light), merge_fixed, tolerance, **made)
+        system = _system(replace(read, light=light), merge_fixed, tolerance, limits, k, meshes)
         if _is_moved(system):
             return system
-    return _system(read, merge_fixed, tolerance, **made)
+    return _system(read, merge_fixed, tolerance, limits, k, meshes)
 
 
 def _is_moved(system: System) -> bool:

@@ -60,7 +60,7 @@ from haugmbd.modelfile.urdf.followers import followers
 from haugmbd.system.system import System
 
 SINGLE: dict[type[Joint], str] = {RJ: "revolute", TJ: "prismatic", SJ: "ball", UJ: "universal", Fixed: "fixed"}
-CHAINS = (CJ, Planar, PointOnLine, PointInPlane, Distance)
+CHAINS: tuple[type[Joint], ...] = (CJ, Planar, PointOnLine, PointInPlane, Distance)
 REMEDY = "Leave it out with leave_out=True, or save the system as .json."
 SMALL, RADIUS = 1e-9, 1e-2
 """Mass of a link between the joints of a chain, as a part of all mass, and its radius of gyration [m]: no link is without mass there."""
@@ -147,7 +147,7 @@ class _Writer:
         if any(np.any(body.v) or np.any(body.omega_bar) for body in self.system.bodies):
             self.left.append("velocities")
         model = element("model", links, name=self.system.name or "model")
-        world = element("world", [_value("gravity", np.asarray(self.system.gravity)), model], name="world")
+        world = element("world", [_value("gravity", np.asarray(self.system.gravity)), model], name=self.system.name or "world")
         return element("sdf", [world], version="1.11")
 
     def load(self, load: ForceElement) -> None:
@@ -184,7 +184,8 @@ class _Writer:
         if not row:
             word = type(joint).__name__
             what = "a Distance that changes with time, or is zero" if isinstance(joint, Distance) else f"a {word}"
-            known = ", ".join(sorted(kind.__name__ for kind in (*SINGLE, *CHAINS)))
+            kinds: tuple[type[Joint], ...] = (*SINGLE, *CHAINS)
+            known = ", ".join(sorted(kind.__name__ for kind in kinds))
             self.faults.append(Fault(f"joint {joint.name!r}", f"the file does not hold {what}; it holds {known}", REMEDY))
             return []
         if j.is_ground:

@@ -125,7 +125,9 @@ def forces_at_sites(engine: Engine, u: Array | None, bodies: list[Body]) -> list
     """Return the constant forces and torques of actuators at sites."""
     m, d = engine.m, engine.d
     found: list[ForceElement] = []
-    for k in filter(engine.acts, range(m.nu)) if u is not None and not engine.off("ACTUATION") else ():
+    if u is None or engine.off("ACTUATION"):
+        return found
+    for k in filter(engine.acts, range(m.nu)):
         six = _force_at_site(engine, k, float(u[k])) if m.actuator_trntype[k] == AT_SITE else ""
         if isinstance(six, str):
             continue

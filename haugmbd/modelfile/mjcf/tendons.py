@@ -41,7 +41,7 @@ AROUND = 15
 class Tendon(ForceElement):
     """A spring and damper along a path.
 
-    on: the body of each point of the path;  points: (n, 3) in the frames of these bodies [m];  weights: (n - 1,) of the parts between them,
+    on: the body of each point of the path;  places: (n, 3) in the frames of these bodies [m];  weights: (n - 1,) of the parts between them,
     0 where a pulley ends a branch;  around: bodies of geoms on the path;  geoms: (m, 15) their numbers, see `AROUND`
     k, c: stiffness and damping [N/m], [N s/m];  lower, upper: lengths between which the spring is slack [m]
     """
@@ -54,7 +54,7 @@ class Tendon(ForceElement):
         name: str,
         on: Any,
         *,
-        points: Any,
+        places: Any,
         weights: Any,
         k: float,
         c: float,
@@ -65,7 +65,7 @@ class Tendon(ForceElement):
     ) -> None:
         super().__init__(name)
         self.on, self.around = tuple(on), tuple(around)
-        self.points = np.array(points, dtype=np.float64).reshape(-1, 3)
+        self.places = np.array(places, dtype=np.float64).reshape(-1, 3)
         self.weights = np.array(weights, dtype=np.float64).ravel()
         self.geoms = np.array(geoms, dtype=np.float64).reshape(-1, AROUND)
         self.k, self.c, self.lower, self.upper = float(k), float(c), float(lower), float(upper)
@@ -103,7 +103,7 @@ class Tendon(ForceElement):
         """Return the length, and the ends of its straight parts: number of the body, point, and dL/dx there (global)."""
         number = {body: k for k, body in enumerate(self.bodies())}
         at = [number[body] for body in self.on]
-        x = [r[k] + A[k] @ s for k, s in zip(at, self.points, strict=True)]
+        x = [r[k] + A[k] @ s for k, s in zip(at, self.places, strict=True)]
         wrapped = {int(row[0]): (number[body], row) for row, body in zip(self.geoms, self.around, strict=True)}
         length, ends = 0.0, list[tuple[int, Array, Array]]()
         for a, weight in enumerate(self.weights):
@@ -129,7 +129,7 @@ class Tendon(ForceElement):
     def lines(self) -> tuple[tuple[Body, Any, Body, Any], ...]:
         """Return the parts of the path, drawn straight."""
         pairs = [a for a, weight in enumerate(self.weights) if weight]
-        return tuple((self.on[a], self.points[a], self.on[a + 1], self.points[a + 1]) for a in pairs)
+        return tuple((self.on[a], self.places[a], self.on[a + 1], self.places[a + 1]) for a in pairs)
 
 
 def geodesic(geom: Array, r: Array, A: Array, start: Array, end: Array) -> tuple[float, Array, Array] | None:
@@ -279,7 +279,7 @@ def spatial_tendon(
         a = moving[0]
         i, j = course.on[a : a + 2]
         return [TSDA(name, i, j, point_i=ends[a], point_j=ends[a + 1], k=k, c=c, l0=lower - still)]
-    path = {"points": course.points, "weights": course.weights, "around": course.around, "geoms": course.geoms}
+    path = {"places": course.points, "weights": course.weights, "around": course.around, "geoms": course.geoms}
     return [Tendon(name, course.on, k=k, c=c, lower=lower, upper=upper, **path)]
 
 

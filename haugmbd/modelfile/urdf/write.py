@@ -2,7 +2,7 @@ r"""write_urdf: a System as a robot file: a tree of links; cut joints as loops, 
 
 link frame    the axes of the body, its origin in the point of the joint that leads to it
 tree          RJ continuous, TJ prismatic, Planar planar, Fixed fixed; free bodies floating below the root
-chains        CJ, UJ, PointOnLine, PointInPlane as such joints, or spherical ones (of Bullet), in a row, with links without mass between them
+chains        CJ, UJ, PointOnLine, PointInPlane as such joints and spherical ones (of Bullet), with links without mass between them
 cut           SJ, Fixed in the sidecar of Extended URDF (3d, 6d), between frames that are links;  RJ, TJ as <loop_joint>
               others as a chain of links without mass on one body that is closed to the other one: a Distance is a rod on two hinges
 mimic         a coupling of two coordinates of the tree
@@ -55,7 +55,7 @@ from haugmbd.simulation.results.io.paths import path_of
 from haugmbd.system.system import System
 
 TREE: dict[type[Joint], str] = {RJ: "continuous", TJ: "prismatic", Planar: "planar", Fixed: "fixed"}
-CHAINS = (CJ, UJ, PointOnLine, PointInPlane)
+CHAINS: tuple[type[Joint], ...] = (CJ, UJ, PointOnLine, PointInPlane)
 """Joints that are several joints of the file, one after the other."""
 LOOPS: dict[type[Joint], str] = {RJ: "revolute", TJ: "prismatic"}
 SIDECAR: dict[type[Joint], str] = {SJ: "3d", Fixed: "6d"}
@@ -345,6 +345,7 @@ def _cut(
     carried = _carried(joint, names, points, rows)
     if carried:
         return carried
-    known = ", ".join(sorted({k.__name__ for k in (*TREE, *CHAINS, *LOOPS, *SIDECAR, Distance)}))
+    kinds: tuple[type[Joint], ...] = (*TREE, *CHAINS, *LOOPS, *SIDECAR, Distance)
+    known = ", ".join(sorted({k.__name__ for k in kinds}))
     faults.append(Fault(f"joint {joint.name!r}", f"a URDF holds no {kind.__name__}; it holds {known}", REMEDY))
     return []

@@ -82,7 +82,7 @@ def equal(system, other, tol=EQUAL, **how):
     for each in (system, other):
         v_dot = mbd.accelerations(each.compile(), **how).v_dot
         found.append({body.name: v_dot[k] for k, body in enumerate(each.bodies)})
-    scale = max(9.81, max(float(np.abs(x).max()) for x in found[0].values()))
+    scale = max(9.81, *(float(np.abs(x).max()) for x in found[0].values()))
     for name, x in found[0].items():
         np.testing.assert_allclose(found[1][name], x, rtol=0, atol=tol * scale, err_msg=name)
 
