@@ -243,6 +243,7 @@ from haugmbd.modelfile.engines.report import EngineCheck as EngineCheck
 # studies
 from haugmbd.study.comparison.compare import compare as compare
 from haugmbd.study.comparison.comparison import Comparison as Comparison
+from haugmbd.simulation.results.load_table import LoadTable as LoadTable
 from haugmbd.simulation.results.study_data import StudyTable as StudyTable
 from haugmbd.simulation.results.study_data import load_study as load_study
 from haugmbd.study.method import Method as Method

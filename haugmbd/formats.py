@@ -124,6 +124,7 @@ VIEWS = {
     "picture": "haugmbd.viewer:picture",
     "snapshot": "haugmbd.viewer:snapshot",
     "to_gltf": "haugmbd.viewer:to_gltf",
+    "to_vtk": "haugmbd.viewer.vtk:to_vtk",
     "evaluator": "haugmbd.formulations.evaluator:Evaluator",
     "document of a model": "haugmbd.modelfile:model_document",
     "system of a document": "haugmbd.modelfile:system_of_document",
