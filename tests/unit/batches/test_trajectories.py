@@ -336,9 +336,7 @@ def test_progress_is_shown_member_by_member(model, monkeypatch):
 @pytest.mark.slow
 def test_a_quantity_of_all_members_is_a_table():
     model = double_pendulum().compile()
-    states = np.array([model.state().y] * 3)
-    states[:, -1] += (0.0, 0.1, 0.2)
-    runs = mbd.batch(model, states=states).simulate(t_end=0.05, h=1e-2)
+    runs = mbd.batch(model, parameters={f"{model.body_names[1]}.mass": [1.0, 1.5, 2.0]}).simulate(t_end=0.05, h=1e-2)
     joint = next(iter(model.joints))
     table = runs.history(f"joint.{joint}.angle")
     assert table.shape == (3, len(runs[0].t))
