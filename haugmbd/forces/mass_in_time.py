@@ -154,7 +154,9 @@ class MassInTime(ForceElement):
         """Return what is wrong with mass and inertia at a time [s]; "" for nothing."""
         m, _, J, _ = self.jets(np.array([t]))
         if not m[0] > 0.0:
-            return f"{self.where}: its mass is {m[0]:.6g} kg at t = {t:.6g} s, and must be positive. End the run before, by an Event."
+            return (
+                f"{self.where}: its mass is {m[0]:.6g} kg at t = {t:.6g} s, and must be positive. End the run before, by an Event."
+            )
         defects = inertia_defects(np.diag(J[0]))
         return f"{self.where}: {defects[0][0]} at t = {t:.6g} s. {defects[0][1]}" if self.moments and defects else ""
 

@@ -23,8 +23,8 @@ from haugmbd.control.diagram.network import Network
 from haugmbd.deprecated import public_class
 from haugmbd.drivers import Driver, compile_drivers
 from haugmbd.errors import SimulationError
-from haugmbd.formats import view
 from haugmbd.forces.mass_in_time import MassInTime
+from haugmbd.formats import view
 from haugmbd.friction.routine import FRICTION, NO_FRICTION
 from haugmbd.kkt.registry import routines_of, without_tree
 from haugmbd.kkt.solver import BLOCK, NO_ROUTINE
