@@ -89,9 +89,7 @@ def only_here(model: Model, state: State, examined: RankAnalysis) -> Ints:
     return dropped[moved]
 
 
-def neighbours(
-    model: Model, state: State, examined: RankAnalysis, answer: Callable[[Array], Array]
-) -> Iterator[Corrected | None]:
+def neighbours(model: Model, state: State, examined: RankAnalysis, answer: Callable[[Array], Array]) -> Iterator[Corrected | None]:
     """Yield poses that random motions of the kept rows lead to, and None for a motion that Newton's method does not close.
 
     answer: that of `least_motions`
@@ -103,7 +101,9 @@ def neighbours(
         if size <= NEWTON_TOL:
             continue
         v *= STEP * examined.length / size
-        yield next((s for h in range(HALVINGS) if (s := corrected(model, state, examined, v / 2**h, answer=answer)) is not None), None)
+        yield next(
+            (s for h in range(HALVINGS) if (s := corrected(model, state, examined, v / 2**h, answer=answer)) is not None), None
+        )
 
 
 class Corrected(NamedTuple):

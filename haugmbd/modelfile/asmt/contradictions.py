@@ -45,7 +45,9 @@ def leave_out_contradictions(system: System) -> list[str]:
     names = {model.labels[k].joint for k in gone}
     joints = [joint for joint in system.joints if joint.name in names]
     needed = {id(part) for user in chain(system.joints, system.loads) for part in needed_by(user)}
-    if not joints or any(id(joint) in needed for joint in joints):  # by its coordinates, which the rest of its equations need not have
+    if not joints or any(
+        id(joint) in needed for joint in joints
+    ):  # by its coordinates, which the rest of its equations need not have
         return []
     for joint in joints:
         of_joint = model.joints[joint.name].rows.tolist()

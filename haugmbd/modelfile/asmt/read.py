@@ -60,8 +60,8 @@ def read_asmt(
     ModelFileError
         With all faults of the file: line, place, defect and remedy of each.
     AssemblyError
-        If the joints cannot be closed; close=False returns them open. Axes that contradict the other joints are left as they are, with a warning,
-        if all else holds at the pose of the file.
+        If the joints cannot be closed; close=False returns them open. Axes that contradict the other joints are left as they are, with a
+        warning, if all else holds at the pose of the file.
     UsageError
         If there is no such file, or if length is not positive.
 
@@ -119,7 +119,7 @@ def read_asmt(
 
 
 def _closed(built: Built, close: bool) -> Closed:
-    """Return the mechanism with its joints closed; without directions that contradict the others, if the pose of the file closes all else."""
+    """Return the mechanism closed; without directions that contradict the other joints, if the pose of the file closes all else."""
     try:
         return close_joints(built.system, bool(built.system.joints), close)
     except AssemblyError:

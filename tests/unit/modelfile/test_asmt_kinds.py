@@ -157,7 +157,10 @@ def test_axes_that_a_motion_moves_apart_are_refused(tmp_path):
     """The axis of a bar swings in a plane, past one that is tilted out of the plane: the angle between them is least at the pose."""
     across = turned_about((0.0, 1.0, 0.0), 0.5 * np.pi)
     parts = [part("bar", marker("hinge", A=across), marker("axis"))]
-    joints = [joint("RevoluteJoint", "hinge", ("pin",), ("bar", "hinge")), joint("ParallelAxesJoint", "along", ("axis",), ("bar", "axis"))]
+    joints = [
+        joint("RevoluteJoint", "hinge", ("pin",), ("bar", "hinge")),
+        joint("ParallelAxesJoint", "along", ("axis",), ("bar", "axis")),
+    ]
     markers = [marker("pin", A=across), marker("axis", A=turned_about((0.0, 1.0, 0.0), 0.3))]
     with pytest.raises(mbd.AssemblyError, match="along"):
         read(tmp_path, asmt.assembly(parts, joints, markers=markers))
