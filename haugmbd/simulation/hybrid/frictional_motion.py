@@ -577,7 +577,8 @@ class FrictionalMotion:
         kin = p.at(self.y, keys)
         a = (p.rows_of(kin, keys, p.velocities(y_dot)) - kin.gamma)[:, 0]
         rate = e * np.abs(kin.v[:, 0])
-        low = (a < 0.0) & (rate**2 <= 2.0 * np.abs(a) * REST_HEIGHT * self.size)
+        noise = REST * self.size + 1e-11 * float(np.abs(p.velocities(self.y)).max(initial=0.0)) * self.size
+        low = (kin.v[:, 0] < -noise) & (a < 0.0) & (rate**2 <= 2.0 * np.abs(a) * REST_HEIGHT * self.size)
         e[low] = 0.0
         return e
 
