@@ -34,6 +34,8 @@ MOST_IMPACTS = 20_000
 """Impacts of a sequence; with less restitution it is a geometric series, and short."""
 ACCEPTED = 1e-10
 """Relative residual beyond which no expansion is returned."""
+SHARES = 1e-8
+"""Relative to the largest impulse, velocity or singular value: less is rounding, where it is asked whether impulses are unique."""
 NEWTON_STEPS, SWEEPS = 30, 2000
 """Of the expansion: steps of Newton's method, then sweeps over the points before it is tried again."""
 
@@ -65,8 +67,9 @@ class PoissonImpact(ImpactLaw):
 
     Notes
     -----
-    Compression ends where no point approaches. In the expansion each point gets e times its impulse of compression, and more where it would
-    still approach. Friction obeys Coulomb's law in each phase.
+    Compression ends where no point approaches. In the expansion each point gets e times its impulse of compression, and more where it
+    would still approach. Friction obeys Coulomb's law in each phase. The law is refused where the normal impulses of the compression are
+    not unique, and each would have another expansion.
     Source: Pfeiffer and Glocker 1996, ch. 8.
     """
 
@@ -204,6 +207,7 @@ def expansion(q: StruckPoints, compressed: Array, solve: Solve) -> Array:
     stored = q.e * compressed[:, 0]
     if not stored.any():
         return np.zeros_like(compressed)
+    _need_unique(q, compressed)
     if not q.mu.any():
         f = np.column_stack([stored, np.zeros((len(stored), 2))])
         v = q.left + (q.G @ (compressed + f).ravel()).reshape(-1, 3)
@@ -220,6 +224,38 @@ def expansion(q: StruckPoints, compressed: Array, solve: Solve) -> Array:
             f"{residual:.1e}, wanted {ACCEPTED:.0e}. Take impact=mbd.NewtonImpact() there."
         )
     return f * s[:, None]
+
+
+def _need_unique(q: StruckPoints, compressed: Array) -> None:
+    """Raise SimulationError if the compression has other normal impulses, whose expansion is another motion.
+
+    Such as at the tip of a rod on a hinge: what presses on the hinge may come from the normal impulse, or from friction that sticks. Points
+    of a face share their normal impulses in many ways, and the expansion of each is the same motion.
+    """
+    v = q.left + (q.G @ compressed.ravel()).reshape(-1, 3)
+    size, fastest = float(np.abs(compressed).max()), float(np.abs(q.left).max(initial=0.0))
+    columns, normal = [], []
+    for k in np.flatnonzero(compressed[:, 0] > SHARES * size):
+        unit, f, room = np.zeros((3 * len(v), 3)), compressed[k], q.mu[k] * compressed[k, 0]
+        unit[3 * k : 3 * k + 3] = np.eye(3)
+        slides = float(np.hypot(v[k, 1], v[k, 2])) > SHARES * fastest
+        if q.mu[k] == 0.0 or slides:
+            columns += [unit @ (1.0, *(f[1:] / f[0]))]
+            normal += [q.e[k] * unit[:, 0]]
+        elif float(np.hypot(f[1], f[2])) < room * (1.0 - SHARES):
+            columns += list(unit.T)
+            normal += [q.e[k] * unit[:, 0], *np.zeros((2, len(unit)))]
+        else:
+            columns += [unit @ (1.0, *(f[1:] / f[0]))]
+            normal += [q.e[k] * unit[:, 0]]
+    G_columns, G_normal = q.G @ np.array(columns).T, q.G @ np.array(normal).T
+    _, s, V = np.linalg.svd(G_columns)
+    kernel = V[int((s > SHARES * s[0]).sum()) :].T
+    if np.abs(G_normal @ kernel).max(initial=0.0) > SHARES * s[0]:
+        raise SimulationError(
+            f"Poisson's law does not determine {q.what}: the normal impulses of its compression are not unique, because joints or other "
+            "points share them with friction, and each has another expansion. Take impact=mbd.NewtonImpact() there, or mu = 0."
+        )
 
 
 class _Expansion(NamedTuple):

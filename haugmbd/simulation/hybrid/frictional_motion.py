@@ -37,6 +37,8 @@ from haugmbd.model.state import State
 
 TOUCH = 1e-10
 """Relative to the size: a smaller gap touches."""
+PARTED = 1e-13
+"""Relative to the size: a point that has bounced, and has gone a shorter way, has not come back: less is rounding of its gap."""
 LEAN = 1e-12
 """Relative to the size: a point that has just opened may fall below zero by this rounding before it counts as met."""
 REST = 1e-9
@@ -111,7 +113,8 @@ class FrictionalMotion:
         self._tableau = tableau_of(method)
         self.size = max(problem.length, float(np.abs(problem.velocities(y)[:, :0]).max(initial=0.0)))
         self.modes: dict[Key, PointMode] = {}
-        self.bounced: dict[Key, float] = {}
+        self.bounced: dict[Key, tuple[float, float]] = {}
+        """Gap rate and gap of points that have just parted."""
         self.near: dict[Key, float] = {}
         self.t_switch = t
         self.steps = self.rejected = 0
@@ -200,19 +203,19 @@ class FrictionalMotion:
         return found
 
     def _shared_guard(self, at: Step, modes: dict[Key, PointMode], size: float) -> Violated:
-        """Return minus the acceleration by which the cone problem leaves the modes, where forces are not unique."""
+        """Return by how much less than FEASIBLE the cone problem leaves the modes, in parts of it, where forces are not unique."""
         key = next(iter(modes))
         if self.lawful(at.forces, modes, size):
-            return Violated(FEASIBLE, key, "shared")
+            return Violated(1.0, key, "shared")
         sliding = {k: m.hint for k, m in modes.items() if m.fixed and m.hint is not None}
         try:
             chosen = self.problem.choose(at.t, at.y, list(modes), REST * self.size, sliding, at.forces.f)
         except NoAcceleration:
-            return Violated(-1.0, key, "shared")
+            return Violated(-1.0 / FEASIBLE, key, "shared")
         rows = self.problem.directions(at.forces.kin, modes).rows
         scale = max(float(np.abs(chosen.a).max()), float(np.abs(self.problem.velocities(at.y_dot)).max()), self._gravity)
         off = float(np.abs(chosen.a.ravel()[rows]).max()) / scale
-        return Violated(FEASIBLE - off, key, "shared")
+        return Violated(1.0 - off / FEASIBLE, key, "shared")
 
     def lawful(self, forces: Forces, modes: dict[Key, PointMode], size: float) -> bool:
         """Return whether the shortest forces fulfil the laws themselves."""
@@ -229,8 +232,9 @@ class FrictionalMotion:
             if key in self.modes:
                 continue
             if key in self.bounced:
-                after = at.t - self.t_switch  # the zero at the bounce is divided out
-                found.append(Violated(gap / after / self.bounced[key] if after > 0.0 else 1.0, key, "open"))
+                (rate, first), after = self.bounced[key], at.t - self.t_switch  # the zero at the bounce is divided out
+                clear = rate * after > PARTED * self.size
+                found.append(Violated((gap - first) / after / rate if clear else 1.0, key, "open"))
             else:
                 beside = LEAN * self.size if key[0] in closed else 0.0  # another feature of a contact that touches
                 found.append(Violated((gap + self.near.get(key, beside)) / self.size, key, "open"))
@@ -430,7 +434,7 @@ class FrictionalMotion:
         beyond = ends[min((z for z in ends if min(g.value for g in ends[z][1]) < 0.0), default=h)]
         if any(g.what == "shared" and g.value < 0.0 for g in beyond[1]):
             # far enough beyond the switch that rounding does not hide which points slide
-            clear = [z for z in ends if z > x and any(g.what == "shared" and g.value < -CLEAR for g in ends[z][1])]
+            clear = [z for z in ends if z > x and any(g.what == "shared" and g.value < -CLEAR / FEASIBLE for g in ends[z][1])]
             self._shared_beyond = ends[min(clear, default=h)][0]
         self._accept(trial)
         names = {(g.key, g.what) for g in beyond[1] if g.value < 0.0}
@@ -482,7 +486,7 @@ class FrictionalMotion:
             gaps = p.at(self.y, keys).gap
             for key, gap, v, most in zip(keys, gaps, kin.v[:, 0], noise, strict=True):
                 if key not in self.modes and v > most:
-                    self.bounced[key] = float(v)
+                    self.bounced[key] = float(v), float(gap)
                 elif key not in self.modes:
                     self.near[key] = max(LEAN * self.size, -2.0 * float(gap))
         self.restart()

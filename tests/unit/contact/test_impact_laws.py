@@ -10,7 +10,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.contact.impact_laws import StruckPoints, impulses
-from joints import TJ
+from joints import RJ, TJ
 
 R = 0.05
 LAWS = (mbd.NewtonImpact(), mbd.PoissonImpact(), mbd.SequentialImpact())
@@ -185,3 +185,27 @@ def test_time_stepping_has_newtons_law_alone():
         mbd.simulate(system, 1e-3, h=1e-3, impact="newton")
     with pytest.raises(mbd.UsageError, match="law of impact|NewtonImpact"):
         mbd.Contact("c", system.ground, system.bodies[1], shape_i=mbd.Plane(), shape_j=mbd.Sphere(R), law="newton")
+
+
+def test_poissons_law_is_refused_where_it_says_nothing():
+    """A rod on a hinge strikes with its tip: hinge and sticking friction share the impulse, and each share has another expansion."""
+    system = mbd.System("rod", gravity=(0, 0, -9.81))
+    body = system.add(mbd.Body("rod", 1.0, (1e-3, 0.02, 0.02), r=(0.25, 0, 0.2), p=(np.cos(0.1), 0, np.sin(0.1), 0)))
+    hinge = np.array(body.r) + (-0.25 * np.cos(0.2), 0, 0.25 * np.sin(0.2))
+    system.add(RJ("pin", system.ground, body, point=hinge, axis=(0, 1, 0)))
+    tip = mbd.Sphere(0.0, center=(0.25, 0, 0))
+    for mu, holds in ((0.0, True), (0.9, False)):
+        contact = mbd.Contact("c", system.ground, body, shape_i=mbd.Plane(), shape_j=tip, mu=mu, restitution=0.5)
+        model = system.compile()
+        state = model.state()
+        w = state.omega_bar.copy()
+        w[1, 1] = 2.0
+        state = mbd.impulse(
+            model, state.replace(omega_bar=w, v=np.array([[0, 0, 0], np.cross((0, 2.0, 0), np.array(body.r) - hinge)]))
+        ).state
+        strike = lambda: mbd.impulse(model, state, contacts=contact, impact=mbd.PoissonImpact(), touching=False)  # noqa: E731, B023
+        if holds:
+            assert abs(strike().omega_bar[1, 1] + 1.0) <= 1e-12
+        else:
+            with pytest.raises(mbd.SimulationError, match="not unique"):
+                strike()
