@@ -124,11 +124,11 @@ class ContactProblem:
 
     def friction_of(self, keys: Sequence[Key]) -> Array:
         """Return mu by point, (k,)."""
-        return self.mu[[c for c, _ in keys]]
+        return self.mu[contacts_of(keys)]
 
     def restitution_of(self, keys: Sequence[Key]) -> Array:
         """Return e by point, (k,)."""
-        return self.e[[c for c, _ in keys]]
+        return self.e[contacts_of(keys)]
 
     def label(self, key: Key, count: int = 2) -> str:
         """Return the name of a point, with what it is called where its contact has several."""
@@ -139,7 +139,7 @@ class ContactProblem:
 
     def columns(self, kin: Kinematics, keys: Sequence[Key], t: float) -> Response:
         """Return the response to unit forces along all directions of the points: X (3 k, 6 nn), G (3 k, 3 k)."""
-        pairs = np.repeat(self.pairs[[c for c, _ in keys]], 3, axis=0)
+        pairs = np.repeat(self.pairs[contacts_of(keys)], 3, axis=0)
         return self.response.columns(pairs, np.ascontiguousarray(kin.C.reshape(-1, 12)), t)
 
     def velocities(self, y: Array) -> Array:
@@ -148,7 +148,7 @@ class ContactProblem:
 
     def rows_of(self, kin: Kinematics, keys: Sequence[Key], u: Array) -> Array:
         """Return C u (k, 3) for u (nb + 1, 6), or for nodes u (nn, 6)."""
-        pairs = self.pairs[[c for c, _ in keys]]
+        pairs = self.pairs[contacts_of(keys)]
         return np.asarray(np.einsum("kdsa,ksa->kd", kin.C, u[pairs] * (pairs > 0)[:, :, None]))
 
     # ---------------------------------------------------------------------------------------------------- given modes
@@ -353,7 +353,7 @@ class ContactProblem:
         own = dict.fromkeys(c for c, _ in keys)
         names = ", ".join(self.names[c] for c in own)
         law = law_of(((self.names[c], self.contacts[c].law) for c in own), self.law, f" at t = {t:.9g} s")
-        pairs = self.pairs[[c for c, _ in keys]]
+        pairs = self.pairs[contacts_of(keys)]
         f = impulses(law, StruckPoints(answer.G, left, before, e, mu, pairs, f"the impact of {names} at t = {t:.9g} s"))
         u_after = u_0 + (f.ravel() @ answer.X).reshape(-1, 6)[: self.n]
         return u_after, f, before, kin
@@ -406,7 +406,7 @@ class ContactProblem:
     def wrench_of(self, kin: Kinematics, keys: Sequence[Key], f: Array) -> Array:
         """Return C^T f (nb + 1, 6): force, global, and torque, body frame, of forces f (k, 3) on the bodies; zero on the ground."""
         found = np.zeros((self.n, 6))
-        pairs = self.pairs[[c for c, _ in keys]]
+        pairs = self.pairs[contacts_of(keys)]
         for side in range(2):
             np.add.at(found, pairs[:, side], np.einsum("kd,kda->ka", f, kin.C[:, :, side]))
         found[0] = 0.0
@@ -426,6 +426,11 @@ class ContactProblem:
         faults = self.overlap_faults(y, allowed)
         if faults:
             raise ModelError(faults)
+
+
+def contacts_of(keys: Sequence[Key] | Ints) -> Ints:
+    """Return the numbers of the contacts of points (k,)."""
+    return np.asarray(keys, dtype=np.int64).reshape(-1, 2)[:, 0]
 
 
 class NoAcceleration(Exception):

@@ -28,6 +28,7 @@ from tests.benchmarks import (
     precision,
     record,
     reduced,
+    surroundings,
     work_precision,
 )
 from tests.benchmarks.diagram import FOLDER
@@ -204,6 +205,7 @@ SECTIONS: dict[str, Callable[[Tools], Any]] = {
     "batches": lambda tools: batches.section(),
     "starts": lambda tools: calls.starts(),
     "large": lambda tools: calls.large(),
+    "surroundings": lambda tools: surroundings.section(),
 }
 """What `make bench` measures, in this order; `python -m tests.benchmarks NAME ...` measures these only."""
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tests.benchmarks import batches, calls, diagram, explicit, formulations, kamino, meshes, reduced
+from tests.benchmarks import batches, calls, diagram, explicit, formulations, kamino, meshes, reduced, surroundings
 from tests.benchmarks.ours_calls import CALLS
 from tests.benchmarks.precision import OURS, Curve
 from tests.benchmarks.recorded import Recorded, least
@@ -202,6 +202,20 @@ def long_chains(r: Recorded) -> str:
     return said + table(head, lines) + (f"\n\n`mbd.mobility` takes, relative to compiling: {', '.join(ratios)}." if ratios else "")
 
 
+def around(r: Recorded) -> str:
+    """What an event, an impact, a sticking joint, a member of a batch, a stored state costs, and how it grows."""
+    lines = []
+    for name, row in surroundings.ROWS.items():
+        costs = [r.value("surroundings", "cost", "cost", row=name, n=n) for n in row.sizes]
+        known = [(n, x) for n, x in zip(row.sizes, costs, strict=True) if x is not None]
+        sizes = ", ".join(f"{number(x)} ({n:,})" if len(row.sizes) > 1 else number(x) for n, x in known)
+        grown = surroundings.exponent(row.sizes, [x for _, x in known]) if row.growth and len(known) == len(row.sizes) else None
+        lines.append((row.call, f"{sizes} {row.unit}".rstrip() if known else "", "" if grown is None else f"{grown:.2f}"))
+    return "What surrounds the kernels; sizes in brackets, exponents of growth between them:\n\n" + table(
+        ("a call, as a user makes it", "cost", "exponent"), lines
+    )
+
+
 def work_and_precision(r: Recorded) -> str:
     """Least CPU time of each tool to the wanted error of each study."""
     lines, tools = [], ("Exudyn", "MuJoCo", "Pinocchio")
@@ -259,6 +273,7 @@ def _of_peer(curves: Sequence[Curve], tool: str, enough: float) -> str:
 SECTIONS: tuple[Callable[[Recorded], str], ...] = (
     right_hand_sides,
     single_calls,
+    around,
     recursions,
     one_step,
     explicit_steps,

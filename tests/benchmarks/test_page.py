@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.benchmarks import page, record
+from tests.benchmarks import page, record, surroundings
 from tests.benchmarks.recorded import Recorded
 from tests.benchmarks.worker import REPOSITORY
 
@@ -58,3 +58,23 @@ def test_batches_on_one_thread_and_on_two_are_told_apart(tmp_path, monkeypatch):
         record.keep("ours_batch", "batch", {"n": 5, "what": "states", "threads": threads}, {"us": us, "cpu": cpu})
     record.write(tmp_path / "results.json")
     assert "| 4.00 | 5.00 | 2.00 | 6.00 | 2.00 |" in page.many(Recorded(tmp_path / "results.json"))
+
+
+@pytest.mark.slow
+def test_costs_around_the_kernels_are_shown_with_their_growth(tmp_path, monkeypatch):
+    monkeypatch.setattr(record, "_answers", {})
+    for n in (12, 24, 48):
+        record.keep("surroundings", "cost", {"row": "planets", "n": n}, {"cost": 2.0 * n**2})
+    record.keep("surroundings", "cost", {"row": "event", "n": 10}, {"cost": 40.0})
+    record.write(tmp_path / "results.json")
+    found = page.around(Recorded(tmp_path / "results.json"))
+    assert "| `accelerations`, planetary gear | 288 (12), 1152 (24), 4608 (48) us | 2.00 |" in found
+    assert "40.0 (10) us" in found
+    assert "scissor" not in found
+
+
+@pytest.mark.slow
+def test_every_row_around_the_kernels_is_measured_by_its_own_call():
+    assert surroundings.ROWS.keys() == surroundings.MEASURES.keys()
+    for name in ("one step", "stepper", "compile"):
+        assert surroundings.cost(name, surroundings.ROWS[name].sizes[0])["cost"] > 0.0

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from haugmbd.analysis.assembly.constraint_system import matrix, unit_rows
 from haugmbd.analysis.assembly.regularized_least_squares import Matrix
@@ -17,10 +18,13 @@ from haugmbd.analysis.equilibrium.block_states import BlockStates, block_states,
 from haugmbd.analysis.equilibrium.steady_motion import Steady, bias, velocities
 from haugmbd.analysis.initial_model import follow_angles, start_of
 from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.graph import bridges, spanning_tree
 from haugmbd.math.body_columns import EULER, VELOCITY
-from haugmbd.math.euler_parameters import exponential, normalized, product
+from haugmbd.math.euler_parameters import exponential, normalized, product, rotation_matrix
 from haugmbd.model.evaluate import rows_entry
+from haugmbd.model.immutable import once_per_model
 from haugmbd.model.inspection.given import no_model, no_tolerance
+from haugmbd.model.inspection.run_memory import need_constant_masses
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.system.system import System
@@ -28,6 +32,9 @@ from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
 
 SPRINGS = 5.0
 """Largest ratio of L and the shortest spring, so that differences in L are accurate."""
+
+SMALL_TURN = 1e-4
+"""[rad] Below it the square of an angle is lost beside 1 in the series of a screw: the error is below rounding of a step."""
 
 
 class ResidualEvaluator(NamedTuple):
@@ -81,6 +88,7 @@ def make_residual_evaluator(model: Model, steady: Steady, start: State) -> Resid
     length = _length(model, _by_rows(model, pack))
     scale = np.tile([length] * 3 + [1.0] * 3, model.nb)
     kept = np.setdiff1d(np.arange(model.nc), np.array(model.redundancy.dropped, dtype=np.int64))
+    need_constant_masses(model, "an equilibrium")
     states = block_states(model, start.y)
     return ResidualEvaluator(model, pack, steady, start.t, length, scale, kept, model.bodies_of_rows(), states)
 
@@ -157,6 +165,67 @@ def nearby(evaluator: ResidualEvaluator, y: Array, x: Array) -> Array:
     bodies[1:, :3] += step[:, :3]
     bodies[1:, EULER:VELOCITY] = normalized(product(bodies[1:, EULER:VELOCITY], exponential(step[:, 3:])))
     return y
+
+
+def moved_along_joints(evaluator: ResidualEvaluator, y: Array, x: Array) -> Array:
+    r"""Return y (+) x of a finite motion x (6 nb,): each body goes on with its twist relative to the one it hangs on.
+
+        T_c  <-  G_c T_c,       G_c = G_p exp(xi_c - xi_p)        xi: twists at the global origin, from x
+
+    Lower pairs of a tree, whose relative twist is a screw, stay closed for steps of any size.  Integrated angles follow.
+    Source: Murray, Li and Sastry (1994), sec. 3.2, product of exponentials.
+    """
+    y = y.copy()
+    bodies, step = bodies_in(evaluator.model, y), np.vstack([np.zeros(6), (x * evaluator.scale).reshape(-1, 6)])
+    parent, free = hung_on(evaluator.model)
+    r, p = bodies[:, :3], bodies[:, EULER:VELOCITY]
+    turn = np.einsum("kab,kb->ka", rotation_matrix(p), step[:, 3:])
+    shift = step[:, :3] - np.cross(turn, r)
+    turn, shift = turn - turn[parent], shift - shift[parent]
+    A, d = rotation_matrix(exponential(turn)), _shift_of_screw(turn, shift)
+    q = exponential(turn)
+    d[free] = (r + step[:, :3] - np.einsum("kab,kb->ka", A, r))[
+        free
+    ]  # the centre of mass of a body without a joint goes straight on
+    while parent.any():  # of each body the product up to its ancestor, in steps that double
+        d = d[parent] + np.einsum("kab,kb->ka", rotation_matrix(q[parent]), d)
+        q, parent = product(q[parent], q), parent[parent]
+    bodies[:, :3] = d + np.einsum("kab,kb->ka", rotation_matrix(q), r)
+    bodies[:, EULER:VELOCITY] = normalized(product(q, p))
+    put_angles(evaluator, y)
+    return y
+
+
+def _shift_of_screw(turn: Array, shift: Array) -> Array:
+    """Return the displacements (n, 3) of the origin by the twists (turn, shift), (n, 3) each, over a unit of time."""
+    angle = np.linalg.norm(turn, axis=1)[:, None]
+    small = angle < SMALL_TURN
+    safe = np.where(small, 1.0, angle)
+    first = np.where(small, 0.5, (1.0 - np.cos(safe)) / safe**2)
+    second = np.where(small, 1.0 / 6.0, (safe - np.sin(safe)) / safe**3)
+    once = np.cross(turn, shift)
+    return np.asarray(shift + first * once + second * np.cross(turn, once))
+
+
+@once_per_model
+def hung_on(model: Model) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    """Return the body that each one hangs on (nb + 1,), 0 for the ground, by joints that close no loop; and which hang on none.
+
+    Bodies of loops go straight on: a gap that is shared by all joints of a loop is closed to the nearest pose, one that stands at a single
+    joint may be closed on another branch.
+    """
+    pairs = [(joint.i, joint.j) for joint in model.joints.values()]
+    edges = [pairs[e] for e in bridges(model.nb + 1, pairs)]
+    parent, free = np.zeros(model.nb + 1, dtype=np.int64), np.zeros(model.nb + 1, dtype=np.bool_)
+    seen = set[int]()
+    for root in range(model.nb + 1):
+        if root not in seen:
+            tree = spanning_tree(root, edges)
+            for body, (_, before, _) in tree.items():
+                parent[body] = before if body != root else 0
+            free[root] = root > 0
+            seen |= tree.keys()
+    return parent, free
 
 
 def put_angles(evaluator: ResidualEvaluator, y: Array) -> None:

@@ -25,7 +25,14 @@ from functools import cached_property
 import numpy as np
 
 from haugmbd.analysis.equilibrium.block_matrices import sketched_block_matrices
-from haugmbd.analysis.equilibrium.residual import Residual, ResidualEvaluator, bodies_in, evaluate_residual, moved, state_of
+from haugmbd.analysis.equilibrium.residual import (
+    Residual,
+    ResidualEvaluator,
+    bodies_in,
+    evaluate_residual,
+    moved_along_joints,
+    state_of,
+)
 from haugmbd.analysis.equilibrium.smooth_derivative import MotionDerivative, NotSmooth
 from haugmbd.analysis.equilibrium.tangent_matrices import stiffness
 from haugmbd.analysis.equilibrium.tangent_space import (
@@ -223,7 +230,7 @@ def _newton(pose: TrialPose, search: Search, downhill: bool) -> tuple[TrialPose,
 
 def displaced(pose: TrialPose, x: Array, *, patient: bool = True) -> TrialPose:
     """Return the trial pose after a motion x (6 nb,). Raise SimulationError if it cannot be closed;  patient: see `closed`"""
-    return trial_pose_at(pose.evaluator, moved(pose.evaluator, pose.y, x), patient=patient)
+    return trial_pose_at(pose.evaluator, moved_along_joints(pose.evaluator, pose.y, x), patient=patient)
 
 
 def _sketched_stiffness(pose: TrialPose) -> Array:
@@ -425,7 +432,7 @@ def _after(pose: TrialPose, step: _Correction) -> tuple[TrialPose | None, bool]:
         y = pose.y.copy()
         y[columns] += part * z
         try:
-            after = trial_pose_at(evaluator, moved(evaluator, y, part * x))
+            after = trial_pose_at(evaluator, moved_along_joints(evaluator, y, part * x))
         except SimulationError:
             after = None
         if after is not None and (last or float(np.linalg.norm(step.scaled(after))) < first):

@@ -12,7 +12,7 @@ Source: Haug (2021), inverse dynamics of kinematically driven systems.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,7 @@ from haugmbd.diagnostics.contact_warnings import sampled_lift_off_notes
 from haugmbd.diagnostics.histories import the_row
 from haugmbd.diagnostics.joint_reactions import COMPONENTS, Axes, Reaction, Side, joint_reactions
 from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, issue
+from haugmbd.diagnostics.violation import PHI, VELOCITY_GAP, rows_over_time
 from haugmbd.drivers import Constant
 from haugmbd.errors import Fault, ModelError, UsageError
 from haugmbd.model.dependent_rows import Rule, check_rule
@@ -40,7 +41,7 @@ from haugmbd.redundancy.rank import analyse_rank, report_of
 from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.stepping.progress import Progress
-from haugmbd.system.checks.constraint_residuals import position_faults, state_faults, velocity_faults
+from haugmbd.system.checks.constraint_residuals import position_faults, state_faults, unsound_states, velocity_faults
 from haugmbd.system.system import System
 
 SAMPLES = 5
@@ -193,17 +194,17 @@ def _motion(system: System | Model, motion: Any, redundancy: Rule | None, progre
             driven = followed(system, times, None, "inverse_dynamics", bar, tolerance)
         model, t, y, turns, outcome = driven.model, driven.t, driven.y, driven._turns, driven.outcome
     else:
-        states = _states(motion)
-        model = driven_model(system, states[0], "inverse_dynamics", tolerance)
-        with Progress(progress, 0, len(states), "states") as bar:
-            for state in states:
-                faults = state_faults(model, state)
-                if faults:
-                    raise ModelError(faults)
-                bar.done()
-        determined_or_raise(model, states[0], "inverse_dynamics")
-        t, y, turns = np.array([state.t for state in states]), np.array([state.y for state in states]), None
-        outcome = Outcome()
+        number, state = _states(motion)
+        model = driven_model(system, state(0), "inverse_dynamics", tolerance)
+        for k in _doubtful(model, motion, number):
+            if faults := state_faults(model, state(k)):
+                raise ModelError(faults)
+        determined_or_raise(model, state(0), "inverse_dynamics")
+        turns, outcome = None, Outcome()
+        if isinstance(motion, Result):
+            t, y = motion.t, motion.y
+        else:
+            t, y = (np.array([getattr(state(k), name) for k in range(number)]) for name in ("t", "y"))
     asked = model if redundancy is None else model.with_redundancy(redundancy)
     interrupted = outcome.status is RunStatus.INTERRUPTED
     outcome = outcome._replace(notes=tuple(dict.fromkeys([*outcome.notes, *sampled_lift_off_notes(model, t, y)])))
@@ -223,14 +224,19 @@ def _only_piece(motion: Result) -> Result:
     return pieces[0]
 
 
-def _states(motion: Result | State | Sequence[State]) -> list[State]:
-    """Return the states of a motion. Raise UsageError if there is none."""
-    if isinstance(motion, State):
-        return [motion]
-    states = [motion.state(k) for k in range(len(motion))] if isinstance(motion, Result) else list(motion)
-    if not states:
+def _states(motion: Result | State | Sequence[State]) -> tuple[int, Callable[[int], State]]:
+    """Return the number of states of a motion, and the function that gives one. Raise UsageError if there is none."""
+    states = [motion] if isinstance(motion, State) else motion
+    if not len(states):
         raise UsageError("the motion has no state.")
-    return states
+    return len(states), states.state if isinstance(states, Result) else states.__getitem__
+
+
+def _doubtful(model: Model, motion: Result | State | Sequence[State], number: int) -> Iterable[int]:
+    """Return the numbers of the states that may have faults by themselves: of a Result of this layout, they are looked for all at once."""
+    if isinstance(motion, Result) and motion.state(0).structure is None and motion.y.shape[1] == model.y0.size:
+        return unsound_states(model, motion.t, motion.y).tolist()
+    return range(number)
 
 
 def _are_states(motion: Any) -> bool:
@@ -242,7 +248,8 @@ def _check_fit(result: Result) -> None:
     beyond = stop_faults(result.model, result.t, result.y)
     if beyond:
         raise ModelError(beyond)
-    for k in (int(np.abs(result.violation(level)).max(axis=1, initial=0.0).argmax()) for level in ("position", "velocity")):
+    gaps = rows_over_time(result.model, result.t, result.y).gaps
+    for k in (int(np.abs(gaps[:, :, level]).max(axis=1, initial=0.0).argmax()) for level in (PHI, VELOCITY_GAP)):
         state = result.state(k)
         faults = (*position_faults(result.model, state, moved=True), *velocity_faults(result.model, state))
         if faults:

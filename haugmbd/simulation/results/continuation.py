@@ -126,20 +126,23 @@ def _joined_segments(first: R, second: R) -> R:
 
 def check_contacts(first: Any, second: Any) -> None:
     """Raise UsageError unless both results have the same rigid contacts."""
-    loose = [{name: _numbers_of_contact(contact) for name, contact in one.contacts.items()} for one in (first, second)]
+    loose = [{name: contact.restitution for name, contact in one.contacts.items()} for one in (first, second)]
+    more = [{name: _more_of_contact(contact) for name, contact in one.contacts.items()} for one in (first, second)]
     difference = ""
     if first._mechanism is not None and second._mechanism is not None:
         rows = [(Names.of(model), numbers_of(model), 0) for model in (first._mechanism._rows, second._mechanism._rows)]
         difference = difference_of_models(rows[0], rows[1], ("in this run", "in the next"))
+    if not difference and loose[0] == loose[1] and more[0] != more[1]:
+        difference = f"{more[0]} and {more[1]}"
     if difference or loose[0] != loose[1]:
-        raise UsageError(f"the next run has other contacts: {difference or f'{loose[0]} and {loose[1]}'}.")
+        raise UsageError(f"the next run has other contacts: {difference or f'restitution {loose[0]} and {loose[1]}'}.")
 
 
-def _numbers_of_contact(contact: Any) -> str:
-    """Return restitution, friction, law and shapes of a contact as text."""
+def _more_of_contact(contact: Any) -> str:
+    """Return friction, law and shapes of a contact as text."""
     shapes = f", {contact.shape_i!r}, {contact.shape_j!r}" if contact.has_shapes else ""
     law = "" if contact.law is None else f", {contact.law!r}"
-    return f"restitution {contact.restitution:.9g}, mu {contact.mu:.9g}{law}{shapes}"
+    return f"mu {contact.mu:.9g}{law}{shapes}"
 
 
 def turned(first: Any, second: Any, part: Any) -> Array:

@@ -25,6 +25,7 @@ from haugmbd.constraints.equations.coupling import CouplingRow
 from haugmbd.constraints.equations.rotation import Rotation
 from haugmbd.drivers import Constant
 from haugmbd.errors import Fault
+from haugmbd.math.body_columns import EULER, VELOCITY
 from haugmbd.math.euler_parameters import cross
 from haugmbd.model.evaluate import evaluate_rows
 from haugmbd.model.immutable import once_per_model
@@ -111,7 +112,7 @@ ANGLES = ("1", "rad")
 
 def constraint_gaps(model: Model, rows: Rows, t: float) -> Gaps:
     """Return the gaps of all rows at time t [s]."""
-    f = driver_values(model, t)[model.drivers_of_rows()]
+    f = driver_values(model, rows.state.replace(t=t))[model.drivers_of_rows()]
     force, moment = (np.sqrt(np.einsum("ra,ra->r", x, x)) for x in (rows.Phi_r[:, 1], rows.PiBar[:, 1]))
     coupled, by_unit, is_angle = _units_of(model)
     cosine = _cosines(model, rows)
@@ -203,6 +204,14 @@ def is_sound(model: Model, state: State) -> bool:
     if sound:
         vars(state)["_sound_for"] = model.y0
     return sound
+
+
+def unsound_states(model: Model, t: Array, y: Array) -> Ints:
+    """Return the numbers of those of the flat states y (nt, ny) at the times t (nt,) that `is_sound` does not hold for."""
+    p = y[:, : WIDTH * (model.nb + 1)].reshape(len(y), -1, WIDTH)[..., EULER:VELOCITY]
+    off = np.abs(np.einsum("tij,tij->ti", p, p) - 1.0).max(axis=1, initial=0.0)
+    sound = (off < UNIT_P_TOL) & np.isfinite(t + y.sum(axis=1)) & (y[:, :WIDTH] == model.y0[:WIDTH]).all(axis=1)
+    return np.flatnonzero(~sound)
 
 
 def other_parts(model: Model, state: State) -> str:

@@ -6,7 +6,7 @@ from math import asin, cos, pi, sin, sqrt
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq
+from scipy.optimize import brentq, root
 
 import haugmbd as mbd
 from haugmbd.analysis.equilibrium import solver, tangent_matrices, tangent_space
@@ -473,6 +473,31 @@ class Interrupts:
         if self.left == 0:
             raise KeyboardInterrupt
         return self.function(*given, **more)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [10, 40])
+def test_a_cantilever_that_bends_far_takes_few_newton_steps(n):
+    """Moments at the pins, in the links' angles from the horizontal: k (a_i - a_{i-1}) = the moment of all weight beyond."""
+    system, length, k = mbd.System("cantilever", gravity=(0, 0, -g)), 1.0 / n, 3.0 * n
+    before = system.ground
+    for i in range(n):
+        link = system.add(mbd.Body(f"link {i}", 1.0 / n, (1e-3 / n, 1e-3 / n, 1e-3 / n), r=((i + 0.5) * length, 0, 0)))
+        pin = system.add(RJ(f"pin {i}", before, link, point=(i * length, 0, 0), axis=(0, 1, 0)))
+        system.add(mbd.RSDA(f"spring {i}", pin, k=k))
+        before = link
+    found = mbd.equilibrium(system)
+    assert found.newton <= 15
+    assert found.stability is mbd.Stability.STABLE
+
+    def balance(a):
+        arms = length * np.cos(a)
+        beyond = np.array([g / n * sum(arms[i:j].sum() + 0.5 * arms[j] for j in range(i, n)) for i in range(n)])
+        return k * np.diff(a, prepend=0.0) - beyond
+
+    a = root(balance, np.linspace(0.1, 1.2, n), method="hybr", options={"xtol": 1e-14}).x
+    x, z = np.cumsum(length * np.cos(a)) - 0.5 * length * np.cos(a), -np.cumsum(length * np.sin(a)) + 0.5 * length * np.sin(a)
+    np.testing.assert_allclose(found.state.r[1:, [0, 2]], np.column_stack([x, z]), atol=1e-10)
 
 
 def test_after_ctrl_c_the_search_goes_on_from_the_pose_that_it_had_reached(monkeypatch):

@@ -341,3 +341,17 @@ def test_files_with_arrays_far_longer_than_the_file_are_refused(tmp_path, monkey
         file.create_variable("time", ("time",), dtype="f8", chunks=(2**16,))
     with pytest.raises(mbd.UsageError, match=r"its arrays are of 7.45e\+03 GiB"):
         mbd.load(tmp_path / "bomb.nc")
+
+
+def test_long_arrays_are_written_without_compression(run, tmp_path, monkeypatch):
+    """A file of long arrays takes their bytes, is read like a short one, and a damaged one is refused."""
+    monkeypatch.setattr(results, "LONG", 100)
+    path = run.save(tmp_path / "long.npz")
+    with zipfile.ZipFile(path) as archive:
+        assert {entry.compress_type for entry in archive.infolist()} == {zipfile.ZIP_STORED}
+    assert equal(mbd.load(path), run)
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(mbd.UsageError, match="damaged"):
+        mbd.load(path)
