@@ -14,7 +14,7 @@ Sources: Pfeiffer, Glocker (1996); Moreau (1988); Le Saux, Leine, Glocker, Dynam
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -217,18 +217,26 @@ class ContactProblem:
 
     # ------------------------------------------------------------------------------------------------------ the modes
     def choose(
-        self, t: float, y: Array, keys: Sequence[Key], rest: float, sliding: dict[Key, Array], start: Array | None = None
+        self,
+        t: float,
+        y: Array,
+        keys: Sequence[Key],
+        rest: float,
+        sliding: dict[Key, Array],
+        start: Array | None = None,
+        stopped: Container[Key] = (),
     ) -> Modes:
         """Return the modes of points that touch and do not part, by the cone problem of accelerations.
 
         rest: slip speed [m/s] up to which a point is at rest;  sliding: points at rest that begin to slide, with their directions
+        stopped: points that have come to rest, whatever is left of their speed
         """
         y_dot = np.zeros_like(y)
         self.response.rates(t, y, y_dot)
         kin, mu = self.at(y, keys), self.friction_of(keys)
         answer = self.columns(kin, keys, t)
         a_0 = (self.rows_of(kin, keys, self.velocities(y_dot)) - kin.gamma).ravel()
-        speed = np.hypot(kin.v[:, 1], kin.v[:, 2])
+        speed = np.where([key in stopped for key in keys], 0.0, np.hypot(kin.v[:, 1], kin.v[:, 2]))
         slides = [k for k, key in enumerate(keys) if mu[k] > 0.0 and (speed[k] > rest or key in sliding)]
         G, cone_mu = answer.G.copy(), mu.copy()
         ways = np.zeros((len(keys), 2))

@@ -43,6 +43,8 @@ LEAN = 1e-12
 """Relative to the size: a point that has just opened may fall below zero by this rounding before it counts as met."""
 REST = 1e-9
 """Relative to the size, per second: a slower point is at rest, and a slower approach is none."""
+SPEED_ROUNDING = 1e-13
+"""Relative to the size, per second: what rounding leaves of a slip speed that is zero."""
 REST_HEIGHT = 1e-12
 """Relative to the size: a bounce that rises less is at rest."""
 LAWFUL = 1e-11
@@ -57,6 +59,8 @@ TOGETHER = 1e-8
 """Guards that are smaller than this at a switch, relative to their sizes, switch with it."""
 SLOW_SLIP = 1e-6
 """Relative to the size, per second: a slower point keeps its direction in the step in which it comes to rest, or begins to slide."""
+STOPS_TOO = 1e-8
+"""The same: a slower point is at rest where another one comes to rest."""
 STABLE = 0.3
 """Of the time in which a point comes to rest: a step that is shorter follows the direction of its velocity."""
 CLOSED_STEPS = 200
@@ -192,7 +196,8 @@ class FrictionalMotion:
             mu = self.problem.mu[key[0]]
             if mode.mode == SLIP and mu > 0.0:
                 way = kin.D[k, 1:] @ start[key]
-                found.append(Violated(float(kin.v[k, 1:] @ way) / self._speed(key), key, "slip"))
+                speed = float(kin.v[k, 1:] @ way) + SPEED_ROUNDING * self.size
+                found.append(Violated(speed / self._speed(key), key, "slip"))
             if forces.unique:
                 found.append(Violated(forces.f[k, 0] / size + LAWFUL, key, "pull"))
                 if mode.mode == STICK:
@@ -433,9 +438,15 @@ class FrictionalMotion:
         trial, guards = ends[x]
         beyond = ends[min((z for z in ends if min(g.value for g in ends[z][1]) < 0.0), default=h)]
         if any(g.what == "shared" and g.value < 0.0 for g in beyond[1]):
-            # far enough beyond the switch that rounding does not hide which points slide
-            clear = [z for z in ends if z > x and any(g.what == "shared" and g.value < -CLEAR / FEASIBLE for g in ends[z][1])]
-            self._shared_beyond = ends[min(clear, default=h)][0]
+            # just far enough beyond the switch that rounding does not hide which points slide, and in which directions
+            z, clear = x, False
+            for power in range(-9, 1):
+                z = x + 10.0**power * (h - x)
+                value(z)
+                clear = any(g.what == "shared" and g.value < -CLEAR / FEASIBLE for g in ends[z][1])
+                if clear:
+                    break
+            self._shared_beyond = ends[z if clear else h][0]
         self._accept(trial)
         names = {(g.key, g.what) for g in beyond[1] if g.value < 0.0}
         return [g for g in guards if g.value <= TOGETHER or (g.key, g.what) in names and g.value <= 1e-6]
@@ -489,8 +500,34 @@ class FrictionalMotion:
                     self.bounced[key] = float(v), float(gap)
                 elif key not in self.modes:
                     self.near[key] = max(LEAN * self.size, -2.0 * float(gap))
+        self._rest_first(hit)
         self.restart()
         return Turned(old, dict(self.modes), struck, impacts, [g.key for g in hit if g.what == "slip"], lost)
+
+    def _rest_first(self, hit: list[Violated]) -> None:
+        """Take the rounding of their speeds from points that begin to slide from rest: against their direction it would end the slip."""
+        begin = [key for key, mode in self.modes.items() if mode.mode == SLIP and mode.fixed]
+        if not begin:
+            return
+        v, stopped = self.problem.at(self.y, begin).v, self._stopped(begin, hit)
+        speeds = np.hypot(v[:, 1], v[:, 2])
+        rests = {key for key, speed in zip(begin, speeds, strict=True) if key in stopped or speed <= REST * self.size}
+        if rests:
+            modes = {key: PointMode(STICK) if key in rests else mode for key, mode in self.modes.items()}
+            self.problem.project(self.t, self.y, modes)
+
+    def _stopped(self, keys: list[Key], hit: list[Violated]) -> set[Key]:
+        """Return the points whose slip has come to rest: what is left across the direction that they kept is no slip of its own.
+
+        Points of one body come to rest together; their directions, which they keep at the end, leave a few of their last speeds.
+        """
+        stops = {g.key for g in hit if g.what == "slip"}
+        if not stops:
+            return set()
+        v = self.problem.at(self.y, keys).v
+        speeds = np.hypot(v[:, 1], v[:, 2]) / self.size
+        most = [SLOW_SLIP if key in stops else STOPS_TOO for key in keys]
+        return {key for key, speed, limit in zip(keys, speeds, most, strict=True) if speed <= limit}
 
     def _is_slow(self, k: int) -> bool:
         """Return whether the k-th point is slower than the speed at which its direction follows its velocity."""
@@ -510,7 +547,9 @@ class FrictionalMotion:
         if not staying:
             return {}
         try:
-            chosen = p.choose(self.t, self.y, staying, rest, {k: way for k, way in sliding.items() if k in staying}).modes
+            stopped = self._stopped(staying, hit)
+            some = {k: way for k, way in sliding.items() if k in staying and k not in stopped}
+            chosen = p.choose(self.t, self.y, staying, rest, some, stopped=stopped).modes
         except NoAcceleration as error:
             return self._jam(error, staying)
         if self._holds(chosen, leaving & set(closed), sliding):
