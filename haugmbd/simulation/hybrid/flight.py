@@ -127,7 +127,7 @@ def value_at(w: Watched, k: int, t: float, y: Array) -> float:
     """Return g of contact k at a state: its gap plus what it may go below zero, or the quotient of one that has bounced."""
     gap = gap_of(w.table, k, y)
     if w.law[k, START_RATE] > 0.0:
-        return gap / (t - w.since) if t > w.since else w.law[k, START_RATE]  # type: ignore[no-any-return]
+        return gap / (t - w.since) if t > w.since else w.law[k, START_RATE]
     return gap + w.law[k, BELOW]  # type: ignore[no-any-return]
 
 
@@ -206,7 +206,7 @@ def is_far(w: Watched, k: int, step: Step, before: float, after: float) -> bool:
         change += abs(STEEP * h * (step.y_0[v] - step.y_1[v]) + BENT * h * h * (step.y_dot_0[v] + step.y_dot_1[v]))
         turned += h * (abs(step.y_0[r]) + abs(step.y_1[r])) + h * h * (abs(step.y_dot_0[r]) + abs(step.y_dot_1[r]))
         reach += abs(w.table.numbers[k, THIRD + a])
-    return min(before, after) > FAR * (change + reach * turned)  # type: ignore[no-any-return]
+    return min(before, after) > FAR * (change + reach * turned)
 
 
 @kernel
@@ -250,7 +250,7 @@ def turns_to_zero(a: float, b: float, c: float, f_a: float, f_b: float, f_c: flo
     turn = 0.5 * (a + b) - 0.5 * slope / bend
     least = f_a + (turn - a) * (slope + bend * (turn - b))
     low = least <= TURN_CLEAR * (max(f_a, f_b, f_c) - min(f_a, f_b, f_c))
-    return low and -OUTSIDE < (turn - a) / (c - a) < 1.0 + OUTSIDE  # type: ignore[no-any-return]
+    return low and -OUTSIDE < (turn - a) / (c - a) < 1.0 + OUTSIDE
 
 
 @kernel
