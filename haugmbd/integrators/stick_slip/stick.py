@@ -96,7 +96,12 @@ def batches_with_stick(
         problem.first_batch = None if looks else FIRST_BATCH
         limited = method.limited(stick.h_still) if stick.is_still else method
         for batch in batches_across(limited, problem, k1, t_end, search):
+            stopped = problem.pack.callback.take_error()  # the watch calls the functions again at states before it
+            if stopped is not None and not isinstance(stopped, Exception):
+                raise stopped  # Ctrl-C
             cut, records, ended = locator.cut(last, batch)
+            if not ended:
+                problem.pack.callback.error = stopped
             yield cut._replace(start_rates=rates, events=(*decided, *stick.stops_and_slips(records)))
             rates, decided = None, ()
             if ended:

@@ -183,7 +183,10 @@ class Watch:
         self._seen, self._turns = [], (None, self._turns[1])
 
     def over(self, t: Array, y: Array) -> Array:
-        """Return the quantities (n, nf, 4) at flat states y (n, ny); NaN from the first state on that has no solution."""
+        """Return the quantities (n, nf, 4) at flat states y (n, ny); NaN from the first state on that has no solution.
+
+        Raise the error of a function of the user: the states are those of steps, and between them.
+        """
         for states, values in self._seen:
             if states is y:
                 return values
@@ -192,8 +195,8 @@ class Watch:
         self.pack.callback.keep_interruption(code)
         if code != OK:
             error = self.pack.callback.take_error()
-            if error is not None and not isinstance(error, Exception):
-                raise error  # Ctrl-C; an error is raised again at the single state
+            if error is not None:
+                raise error
             out[done:] = np.nan
         values = out.reshape(len(t), -1, QUANTITIES)
         self._seen = [*self._seen[-1:], (y, values)]  # the ends of steps, and their middles

@@ -147,7 +147,10 @@ class NormalForces:
         return -float(self._lam[self.model.joints[name].rows[0]])
 
     def over(self, name: str, t: Array, y: Array) -> Array:
-        """Return the normal forces (n,) at flat states y (n, ny); NaN from the first state on that has no solution."""
+        """Return the normal forces (n,) at flat states y (n, ny); NaN from the first state on that has no solution.
+
+        Raise the error of a function of the user.
+        """
         for states, lam in self._seen:
             if states is y:
                 return -np.asarray(lam[:, self.model.joints[name].rows[0]])
@@ -155,8 +158,8 @@ class NormalForces:
         code, done = multipliers_entry(pack, t, y, x)
         pack.callback.keep_interruption(code)
         error = pack.callback.take_error()
-        if error is not None and not isinstance(error, Exception):
-            raise error  # Ctrl-C; an error is raised again at the single state
+        if error is not None:
+            raise error
         lam = x.reshape(len(t), -1, 6)[:, self.model.nb + 1 :].reshape(len(t), -1)[:, self.model.slot_of_row]
         if code != 0:
             lam[done:] = np.nan
