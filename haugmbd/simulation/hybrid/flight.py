@@ -49,7 +49,7 @@ from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_batch import growing_lengths
-from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, steps_to
+from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, copy_options, steps_to
 from haugmbd.integrators.stick_slip.watched_quantities import may_stick
 from haugmbd.integrators.watches.stiffness_watch import StiffnessWatch, new_watch
 from haugmbd.math.body_columns import OMEGA_BAR, VELOCITY, WIDTH
@@ -345,7 +345,7 @@ def step_to(m: Motion, t: float, step: Step, trial: Array) -> float:
     point = Point(trial[0], trial[1])
     code = make_step(m.dynamics, options, m.tableau, m.silent, step.t_0, end, h, point, m.k, trial[2], trial[3])
     options.n_since_projection = since
-    return end if code == OK else np.nan
+    return t if code == OK else np.nan
 
 
 @kernel
@@ -489,7 +489,7 @@ class Flights:
         self._law, self._met = np.zeros((len(names), 3)), np.empty(len(names))
         self._k1 = np.zeros(model.y0.size)
         self._counts_turns, self._silent = counts_turns(model), new_watch(np.zeros(0, dtype=np.int64), model.y0.size)
-        self._dynamics = self.problem.dynamics
+        self._dynamics, self._options = self.problem.dynamics, rule.options()
         self._cpu = time.process_time()
 
     def next(self, state: State, rates: Array, below: Array, sizes: Array) -> Flown | None:
@@ -498,7 +498,7 @@ class Flights:
         rates: (k,) of the gaps of contacts that have just bounced, 0 of others;  below: (k,) how far gaps may go below zero;  sizes: (k,)
         """
         p, tableau = self.problem, self.method.tableau
-        p.t, p.y[:], p.options, p.watched = state.t, state.flat, self.rule.options(), None
+        p.t, p.y[:], p.options, p.watched = state.t, state.flat, copy_options(self._options), None
         self._law[:, SIZE], self._law[:, BELOW], self._law[:, START_RATE] = sizes, below, rates
         self._met.fill(np.inf)
         if p.post_step(self.pack, p.options, state.t, p.y, self._k1) != OK:
@@ -545,7 +545,7 @@ class Flights:
         """Return the flight of these states; None if one of them is doubtful."""
         if self._counts_turns and gaps_beyond(self.model, y, DRIFTED) is not None:
             return None
-        gap, o = largest_gap(self.pack, self.model.length)[0], self.problem.options
+        gap, o = largest_gap(self.pack, self.model.length)[0] if self.model.nc else 0.0, self.problem.options
         before, self._cpu = self._cpu, time.process_time()  # since the flight before, with the impact between them
         joint = self.space.worst_gap(self.pack)[1] if gap > LARGEST_GAP else ""
         counters = Counters(
@@ -566,7 +566,8 @@ class Flights:
         message = end_of_run(status, f"at t = {now:.9g} s", end, budget=None, ended_by=ended_by)
         outcome = Outcome(status, message, (*turns.notes(fixed=True), *violation_notes(gap, joint, now)))
         recorded = Recorded(t, y, None, None, None, {}, counters, outcome, (), (), 0.0, None, self.problem.watched)
-        return Flown(recorded, found, State.from_y(now, y[-1], self.model.nb + 1))
+        last = y[-1].copy()
+        return Flown(recorded, found, State.from_y(now, last, self.model.nb + 1, flat=last))
 
 
 def flights_of(contacts: ContactModes, methods: RunMethods, rule: Stabilization, t_end: float) -> Flights | None:
