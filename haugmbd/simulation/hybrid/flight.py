@@ -63,6 +63,7 @@ from haugmbd.simulation.hybrid.contact_events import CLEAR, NEARER
 from haugmbd.simulation.results.records import Counters
 from haugmbd.simulation.run_methods import NEWTON_EULER, RunMethods
 from haugmbd.simulation.stepping.run import FIRST_BATCH, Recorded
+from haugmbd.simulation.stepping.state_memory import need_memory_for_states
 from haugmbd.system.checks.constraint_residuals import has_branches
 from haugmbd.system.checks.function_ranges import has_ranges
 from haugmbd.system.checks.known_turns import DRIFTED, counts_turns, gaps_beyond
@@ -490,7 +491,7 @@ class Flights:
         self._k1 = np.zeros(model.y0.size)
         self._counts_turns, self._silent = counts_turns(model), new_watch(np.zeros(0, dtype=np.int64), model.y0.size)
         self._dynamics, self._options = self.problem.dynamics, rule.options()
-        self._cpu = time.process_time()
+        self._cpu, self._has_memory = time.process_time(), False
 
     def next(self, state: State, rates: Array, below: Array, sizes: Array) -> Flown | None:
         """Return the flight from a state to the next impact, or to the end of the motion; None if the loop of a run has to make it.
@@ -498,6 +499,10 @@ class Flights:
         rates: (k,) of the gaps of contacts that have just bounced, 0 of others;  below: (k,) how far gaps may go below zero;  sizes: (k,)
         """
         p, tableau = self.problem, self.method.tableau
+        if not self._has_memory:
+            assert self.method.h is not None
+            need_memory_for_states((self.t_end - state.t) / self.method.h, p.y.size)
+            self._has_memory = True
         p.t, p.y[:], p.options, p.watched = state.t, state.flat, copy_options(self._options), None
         self._law[:, SIZE], self._law[:, BELOW], self._law[:, START_RATE] = sizes, below, rates
         self._met.fill(np.inf)
