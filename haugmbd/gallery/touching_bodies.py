@@ -124,7 +124,7 @@ POLE, SLEEVE_RADIUS, SLEEVE_HEIGHT, PIVOT, ARM, BEAK = 0.0025, 0.0031, 0.0058, 0
 SLEEVE, BIRD, SPRING = (3e-4, 5e-9), (4.5e-3, 7e-7), 0.0056
 """Masses [kg] and inertias [kg m2], stiffness of the spring [N m/rad]."""
 PECK = (-0.2788, -0.3411, -7.4583)
-"""The published start, near the limit cycle, where the sleeve begins to jam: angle of the bird [rad], fall [m/s], angular velocity [rad/s]."""
+"""The published start, where the sleeve begins to jam: angle of the bird [rad], fall [m/s], angular velocity [rad/s]."""
 
 
 def woodpecker() -> System:

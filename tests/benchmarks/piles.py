@@ -1,4 +1,4 @@
-r"""The section of `make bench` on piles: a step of Moreau-Jean with exact laws beside one of MuJoCo (Newton, elliptic cones), soft by design.
+r"""The section of `make bench` on piles: a step of Moreau-Jean, with exact laws, beside one of MuJoCo (Newton, elliptic cones; soft).
 
 Towers of boxes, and boxes side by side, on a plane, at rest, h = 1 ms; four points a face.  Ours is the whole run of
 `simulate(model, t_end, h=1e-3, integrator=mbd.MoreauJean())`, which stores every step, over its steps; MuJoCo's is `mj_step`, which stores
