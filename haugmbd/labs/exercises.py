@@ -1,4 +1,4 @@
-"""The exercises of the thirteen labs: what is right, from closed forms, and what the check of each answer says.
+"""The exercises of the fourteen labs: what is right, from closed forms, and what the check of each answer says.
 
 Motion, reactions, drives, impulses, statistics: labs 1, 3, 9 and 12.
 A bar of length L on a pin, theta from the downward vertical, J = m L^2 / 3 (+ the thickness):
@@ -21,6 +21,9 @@ damper c on a bar, slow       lambda = -c / J
 Rows by hand, compared with those of the model at random states, term by term: lab 13.
 crank pin    Phi = d                        gamma = omega^2 times the arms
 slider       the rod's end stays on a line
+
+Contact with dry friction: lab 14.
+holds while mu >= tan(slope)        stops after v^2 / (2 mu g)        paradox from mu = 4/3, at tan(theta) = 2, of a slender rod
 
 `mystery` gives models with a fault whose name is not said: students find it out from violations, energy and momentum.
 """
@@ -547,6 +550,21 @@ LAB13 = {
     "gamma": Exercise("gamma of the two rows of the rod pin, texts", rows_judged("rod pin", "gamma")),
 }
 
+
+LAB14 = {
+    "least mu": Exercise(
+        "least coefficient of friction at which the block holds on 25 degrees",
+        number(lambda: float(np.tan(np.radians(25.0))), 2e-3, "At the limit the friction mu N balances the weight along the incline."),
+    ),
+    "stop": Exercise(
+        "how far the block slides on a level floor [m]",
+        number(lambda: 2.0**2 / (2.0 * 0.3 * G), 1e-3, "The friction mu m g takes the kinetic energy; the angle of the incline is 0."),
+    ),
+    "paradox": Exercise(
+        "least coefficient of friction with the paradox at some angle",
+        number(lambda: 4.0 / 3.0, 2e-3, "1 + 3 cos^2 = 3 mu sin cos: solve for mu, and find its least value over the angles."),
+    ),
+}
 
 MYSTERIES = {"A": "no_gyroscopic_term", "B": "missing_factor_2", "C": "world_inertia"}
 """The faults, by letter: each leaves a trace that the others do not."""
