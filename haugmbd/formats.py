@@ -87,7 +87,9 @@ MODELS = (
         (".sdf", ".world"),
         "models and worlds of SDFormat",
         "haugmbd.modelfile.sdf:read_sdf",
+        "haugmbd.modelfile.sdf_write:write_sdf",
         public="mbd.read_sdf",
+        partial=True,
     ),
     Format(
         (".asmt",),
@@ -131,6 +133,7 @@ VIEWS = {
     "snapshot": "haugmbd.viewer:snapshot",
     "to_fmu": "haugmbd.fmu:to_fmu",
     "to_gltf": "haugmbd.viewer:to_gltf",
+    "to_vtk": "haugmbd.viewer.vtk:to_vtk",
     "evaluator": "haugmbd.formulations.evaluator:Evaluator",
     "document of a model": "haugmbd.modelfile:model_document",
     "system of a document": "haugmbd.modelfile:system_of_document",

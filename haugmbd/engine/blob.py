@@ -290,6 +290,7 @@ def check(model: Model, problem: Problem, method: RungeKutta) -> None:
         faults.append(f"{', '.join(sticking)} may stick, which Python decides")
     if Clock.of(problem, method) is not None:
         faults.append("its blocks are sampled, or have delays")
+    faults += [f"{entry.load.where} has a mass or inertia in time" for entry in model.masses_in_time]
     if faults:
         raise UsageError(f"model {model.name!r} does not run in the engine: {'; '.join(faults)}. Simulate it in Python.")
 

@@ -99,6 +99,29 @@ class Animated:
         where: Path = view("to_gltf")(self, path, frames=frames)
         return where
 
+    def to_vtk(self, path: str | Path, *, frames: int | None = None) -> Path:
+        """Write the motion as a series for ParaView: a .pvd file, and one .vtp file an instant in a folder of its name.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, .pvd.
+        frames : int, optional
+            Number of instants, at equal steps of time; by default as in `animate`.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        UsageError
+            If frames is not an integer >= 1, if the ending is not .pvd, or if a path cannot be written.
+        """
+        where: Path = view("to_vtk")(self, path, frames=frames)
+        return where
+
     def snapshot(self, t: float, path: str | Path, *, through: str = "matplotlib") -> Path:
         """Write a picture of the motion at one time, .png, .jpg, .pdf or .svg.
 
