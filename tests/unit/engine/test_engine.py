@@ -396,3 +396,10 @@ except ImportError as error:
         [sys.executable, "-c", NO_NUMBA + program], env=os.environ | {WISH: LIBRARY.stem}, capture_output=True, text=True
     )
     assert "needs Numba" in done.stdout, done.stderr
+
+
+def test_objects_take_nothing_from_outside_but_a_fixed_list():
+    """Functions of C's mathematical library and memory, and of support.c: what each library of the manifest left undefined."""
+    allowed = pytest.importorskip("haugmbd.engine_build.emit").OUTSIDE
+    for name, line in json.loads((FOLDER / MANIFEST).read_text())["libraries"].items():
+        assert set(line["undefined"]) <= allowed, name
