@@ -24,6 +24,7 @@ slider       the rod's end stays on a line
 
 Contact with dry friction: lab 14.
 holds while mu >= tan(slope)        stops after v^2 / (2 mu g)        paradox from mu = 4/3, at tan(theta) = 2, of a slender rod
+
 A lever whose crank has a slider: lab 15.
 RK4 without stabilization     Phi ~ t^2 h^4          closed while   crank <= ground + coupler + rocker
 
