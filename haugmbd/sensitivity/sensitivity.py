@@ -375,6 +375,18 @@ class Problem:
         """Return the CPU time of all that was evaluated, in runs: the building, compiling and running of one."""
         return self._spent / self._of_one_run if np.isfinite(self._of_one_run) else float(self.evaluations)
 
+    def design(self) -> Design:
+        """Return the design at the start."""
+        return Design(self._build, self.p, self.names)
+
+    def spent(self, design: Design) -> float:
+        """Return the cost of what was done with a design since it was begun, in runs."""
+        self._spent += time.process_time() - design.began
+        self._of_one_run = min(self._of_one_run, design.seconds)
+        self.evaluations += 1
+        self.derivatives += 1
+        return self.runs
+
     def over_time(self, x: Array) -> OverTime:
         """Return outputs and their derivatives at all times of the run at x (n,)."""
         key = np.asarray(x, dtype=np.float64).tobytes()
