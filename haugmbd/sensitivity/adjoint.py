@@ -19,7 +19,7 @@ Sources: Griewank, Walther (2008), ch. 4; Eberhard (1996), adjoint variables for
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -41,6 +41,7 @@ from haugmbd.formulations.newton_euler import (
     rates_of_stage,
     solve_system,
 )
+from haugmbd.integrators.explicit.runge_kutta import LEFT
 from haugmbd.integrators.explicit.tableau import Tableau, combine
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.step_context import Options
@@ -50,10 +51,11 @@ from haugmbd.math.euler_kernels import normalize
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import clear, copy_line
 from haugmbd.sensitivity.dual_pack import TapedPack, taped_pack
+from haugmbd.sensitivity.outputs import by_states, change_of_outputs, is_of_states, moves_by_itself
 from haugmbd.sensitivity.parameters import driver_constants, failure
-from haugmbd.sensitivity.simulated import FOURTH
 from haugmbd.sensitivity.tangents import RUNGE_KUTTA, Method
 from haugmbd.sensitivity.variations import Design
+from haugmbd.simulation.arguments import choose_integrator
 from haugmbd.simulation.hybrid.simulator import rigid_contacts
 from haugmbd.simulation.results.named_outputs import Reader
 from haugmbd.simulation.results.result import Result
@@ -388,14 +390,14 @@ def backward_entry(
     beside_Z: Array,
     side_bar: Array,
     bar: Array,
+    starts: bool,
 ) -> tuple[int, int]:
     """Sweep backward over the steps that end at T in Y (m, ny); return the code, and the number of the step that failed.
 
-    Z: (m, ny) dO/dy at the ends;  beside, beside_t, beside_y, beside_Z: states within steps, in their order, and dO/dy there
-    bar: (ny,) becomes dO/dy at the start;  side_bar: (ny,)
+    Z: (m, ny) dO/dy at the ends but the last;  beside, beside_t, beside_y, beside_Z: states within steps, in their order, and dO/dy there
+    bar: (ny,) dO/dy at the end becomes that at the start;  side_bar: (ny,);  starts: whether a run begins here, with a projection
     """
     last = T.size - 1
-    copy_line(Z[last], bar)
     side = beside.size - 1
     for k in range(last - 1, -1, -1):
         code = step_back(P, TP, tape, room, tableau, T[k], T[k + 1] - T[k], Y[k], Y[k + 1], bar)
@@ -409,7 +411,20 @@ def backward_entry(
             return code, k
         for a in range(bar.size):
             bar[a] += Z[k, a]
-    return projection_back(P, TP, tape, room, T[0], Y[0], Y[0], bar), 0
+    return (projection_back(P, TP, tape, room, T[0], Y[0], Y[0], bar) if starts else OK), 0
+
+
+@released
+def again_entry(P: Pack, room: Room, tableau: Tableau, end_step: Any, options: Options, T: Array, Y: Array) -> int:
+    """Make the steps that end at T again, from the state Y[0]."""
+    for k in range(T.size - 1):
+        code = forward(P, room, tableau, T[k], T[k + 1] - T[k], Y[k])
+        if code == OK:
+            copy_line(room.end, Y[k + 1])
+            code = end_step(P, options, T[k + 1], Y[k + 1], room.dot)
+        if code != OK:
+            return int(code)
+    return OK
 
 
 @released
@@ -436,16 +451,6 @@ def beside_entry(
     return OK
 
 
-OF_STATES = {
-    "body": ("r", "p", "v", "omega", "omega_bar"),
-    "point": ("r", "v"),
-    "joint": ("angle", "displacement", "rate"),
-}
-"""Outputs that are functions of the states of their bodies: their derivatives by a state are few."""
-STEP = 1e-3
-"""Of differences of fourth order of such outputs [m, rad and their rates]."""
-
-
 def has_adjoint(design: Design, method: Any) -> str:
     """Return why a motion has no adjoint here, and direct differentiation is taken; "" if it has one."""
     model = design.model
@@ -457,7 +462,7 @@ def has_adjoint(design: Design, method: Any) -> str:
         return "contacts, stops or friction act"
     if (model.mass[1:] == 0.0).any() or model.nb > MOST_BODIES:
         return "bodies have no mass, or are very many"
-    if any(output.what not in OF_STATES.get(output.kind, ()) for output in design.outputs):
+    if not all(map(is_of_states, design.outputs)):
         return "an output is no function of the states of a few bodies"
     return ""
 
@@ -475,54 +480,75 @@ def adjoint_gradient(
     """
     arguments = dict(arguments)
     times = arguments.pop("t_eval", None)
-    result = simulate(design.model, **arguments)
-    design.ran()
-    if len(result.segments) > 1 or result.status != RunStatus.COMPLETED or result.singular_crossings:
+    motion = _motion(design, arguments)
+    if motion is None:
         return None
-    T, Y = np.array(result.t), np.array(result.y)
+    T = motion.T
     at = T[-1:] if times is None else np.asarray(times, dtype=np.float64)
     if ((at < T[0]) | (at > T[-1])).any():
         raise UsageError(f"t_eval must be within the run, {T[0]:g} s to {T[-1]:g} s.")
-    is_end = np.isin(at, T)
-    beside, inside = states_beside(design, method.tableau, T, Y, at[~is_end])
-    states = np.zeros((len(at), Y.shape[1]))
-    states[is_end], states[~is_end] = Y[np.searchsorted(T, at[is_end])], inside
+    is_end, beside = np.isin(at, T), np.searchsorted(T, at, side="right") - 1
+    states = _states_at(design, method.tableau, motion, at, is_end)
     reader = Reader(Result(design.model, at, states))
     values = np.array([reader.values(output) for output in design.outputs]).T
     bar = bars(values)
-    by_states = _by_states(design, at, states, bar)
-    Z = np.zeros_like(Y)
-    Z[np.searchsorted(T, at[is_end])] = by_states[is_end]
-    found = gradient_of_motion(design, method.tableau, T, Y, Z, (beside, at[~is_end], inside, by_states[~is_end]))
+    of_states = by_states(design.model, design.outputs, at, states, bar)
+    seeds = {int(k): line for k, line in zip(beside[is_end], of_states[is_end], strict=True)}
+    inside = beside[~is_end], at[~is_end], of_states[~is_end]
+    found = gradient_of_motion(design, method.tableau, motion, seeds, inside)
     for k, name in enumerate(design.p):
-        plus, minus = design.sides(name)
-        moving = [j for j, one in enumerate(design.outputs) if one.kind == "joint" or plus.outputs[j] != one]
+        moving = [j for j in range(len(design.outputs)) if moves_by_itself(design, name, j)]
         if moving:
-            high, low = (Reader(Result(side.model, at, states)) for side in (plus, minus))
-            change = np.array([high.values(plus.outputs[j]) - low.values(minus.outputs[j]) for j in moving]).T
-            found[k] += float((bar[:, moving] * change).sum()) / (plus.step - minus.step)
+            found[k] += float((bar[:, moving] * change_of_outputs(design, name, at, states, moving)).sum())
     return values, found
 
 
-def _by_states(design: Design, t: Array, y: Array, bar: Array) -> Array:
-    """Return the derivatives by the states, (nt, ny), of the sum of outputs with weights bar (nt, m)."""
-    model, found = design.model, np.zeros_like(y)
-    for j, output in enumerate(design.outputs):
-        if output.kind == "joint":
-            entry = model.joints[output.owner]
-            bodies = {entry.i, entry.j} - {0}
-        else:
-            bodies = {model.body_names.index(output.owner)} - {0}
-        columns = [WIDTH * body + a for body in bodies for a in range(WIDTH)]
-        for column in columns:
-            for point, weight in FOURTH:
-                moved = y.copy()
-                moved[:, column] += point * STEP
-                found[:, column] += bar[:, j] * weight / STEP * Reader(Result(model, t, moved)).values(output)
-    return found
+def _motion(design: Design, arguments: dict[str, Any]) -> Motion | None:
+    """Return a run at its checkpoints; None if it has events, or has not come to its end.
+
+    With a fixed step every root of their number of steps is kept, so that memory grows like the root of the length of a run.
+    """
+    given = choose_integrator(*(arguments.get(name) for name in ("h", "rtol", "atol", "integrator")))
+    t_end, h = float(arguments["t_end"]), given.step
+    number = 1.0 if h is None else t_end / h
+    every = int(np.sqrt(number)) if number > SHORT and getattr(given, "h_first", None) is None else 1
+    result = simulate(design.model, **arguments, store_every=every)
+    design.ran()
+    if len(result.segments) > 1 or result.status != RunStatus.COMPLETED or result.singular_crossings:
+        return None
+    T = np.array(result.t)
+    if every == 1:
+        return Motion(T, np.arange(len(T)), np.array(result.y))
+    assert h is not None
+    full = int(np.floor(t_end / h * (1.0 + 1e-12)))
+    ends = h * np.arange(full + 1)
+    ends = np.append(ends[:-1], t_end) if t_end - ends[-1] <= LEFT * h else np.append(ends, t_end)
+    kept = np.searchsorted(ends, T - 0.5 * h)
+    if not np.allclose(ends[kept], T, rtol=0.0, atol=1e-9 * h):
+        return None
+    ends[kept] = T
+    return Motion(ends, kept, np.array(result.y))
 
 
-go_back, go_beside = DirectCall(backward_entry), DirectCall(beside_entry)
+def _states_at(design: Design, tableau: Any, motion: Motion, at: Array, is_end: Any) -> Array:
+    """Return the states at some times of a run."""
+    states = np.zeros((len(at), motion.Y.shape[1]))
+    for number in range(len(motion.kept) - 1):
+        first, last = motion.T[motion.kept[number]], motion.T[motion.kept[number + 1]]
+        some = (at >= first) & (at <= last)
+        if not some.any():
+            continue
+        T, Y = motion.block(design, tableau, number)
+        ends, between = some & is_end, some & ~is_end
+        states[ends] = Y[np.searchsorted(T, at[ends])]
+        states[between] = states_beside(design, tableau, T, Y, at[between])
+    return states
+
+
+SHORT = 400
+"""Steps of a fixed length up to which all states are kept."""
+
+go_back, go_beside, go_again = DirectCall(backward_entry), DirectCall(beside_entry), DirectCall(again_entry)
 
 
 @cache
@@ -531,15 +557,14 @@ def the_tape() -> Tape:
     return Tape()
 
 
-def states_beside(design: Design, tableau: Any, T: Array, Y: Array, times: Array) -> tuple[Ints, Array]:
-    """Return the steps within which times lie, and the states there."""
+def states_beside(design: Design, tableau: Any, T: Array, Y: Array, times: Array) -> Array:
+    """Return the states at times within steps that end at T in Y, by steps that end there."""
     pack, rule = NewtonEuler().pack(design.model), Projection()
     beside, states = np.searchsorted(T, times, side="right") - 1, np.zeros((len(times), Y.shape[1]))
-    T, Y = np.array(T), np.array(Y)
     code = go_beside(pack, _room(design, tableau), tableau, rule.post_step, rule.options(), T, Y, beside, times, states)
     if code != OK:
         raise failure(design.model, pack, code, float(T[0]))
-    return beside, states
+    return states
 
 
 def _room(design: Design, tableau: Any) -> Room:
@@ -549,10 +574,36 @@ def _room(design: Design, tableau: Any) -> Room:
     return Room(*np.zeros((3, nodes, 6)), *(np.zeros((s, ny)) for _ in range(3)), *np.zeros((3, ny)))
 
 
+class Motion(NamedTuple):
+    """The states of a run at checkpoints, every so many steps.
+
+    T: (m,) ends of all steps;  kept: numbers of the steps of the states Y (k, ny), the first and the last among them
+    """
+
+    T: Array
+    kept: Ints
+    Y: Array
+
+    def block(self, design: Design, tableau: Any, number: int) -> tuple[Array, Array]:
+        """Return ends and states of the steps from one checkpoint to the next, made again."""
+        first, last = int(self.kept[number]), int(self.kept[number + 1])
+        T, Y = self.T[first : last + 1].copy(), np.zeros((last + 1 - first, self.Y.shape[1]))
+        Y[0], Y[-1] = self.Y[number], self.Y[number + 1]
+        if len(T) > 2:  # noqa: PLR2004  steps between the two
+            pack, rule = NewtonEuler().pack(design.model), Projection()
+            code = go_again(pack, _room(design, tableau), tableau, rule.post_step, rule.options(), T[:-1], Y[:-1])
+            if code != OK:
+                raise failure(design.model, pack, code, float(T[0]))
+        return T, Y
+
+
 def gradient_of_motion(
-    design: Design, tableau: Any, T: Array, Y: Array, Z: Array, inside: tuple[Ints, Array, Array, Array]
+    design: Design, tableau: Any, motion: Motion, seeds: Mapping[int, Array], inside: tuple[Ints, Array, Array]
 ) -> Array:
-    """Return dO/dp (n,) of a number whose derivatives by the states are Z;  inside: steps, times, states and dO/dy between ends."""
+    """Return dO/dp (n,) of a number with derivatives by states of a motion.
+
+    seeds: by the numbers of the steps whose ends are among them;  inside: steps, times and derivatives of states between their ends
+    """
     model, tape = design.model, the_tape()
     pack, F0 = NewtonEuler().pack(model), driver_constants(model).ravel()
     n, ny = len(pack.reals), len(model.y0)
@@ -560,11 +611,20 @@ def gradient_of_motion(
     tape.begin(inputs)
     TP = taped_pack(pack, tape.inputs(0, n), tape.inputs(n, len(F0)))
     recorder = Recorder(tape.reals, tape.words, inputs, n + len(F0), np.zeros((ny, 2)), np.zeros((ny, 2)))
-    bar = np.zeros(ny)
-    room, T, Y, Z = _room(design, tableau), np.array(T), np.array(Y), np.array(Z)
-    code, k = go_back(pack, TP, recorder, room, tableau, T, Y, Z, *inside, np.zeros(ny), bar)
-    if code != OK:
-        raise failure(model, pack, code, float(T[k]))
+    room, side_bar, bar = _room(design, tableau), np.zeros(ny), seeds.get(len(motion.T) - 1, np.zeros(ny)).copy()
+    beside, beside_t, beside_Z = inside
+    for number in range(len(motion.kept) - 2, -1, -1):
+        (T, Y), first = motion.block(design, tableau, number), int(motion.kept[number])
+        Z = np.zeros_like(Y)
+        for k in range(len(T) - 1):
+            if first + k in seeds:
+                Z[k] = seeds[first + k]
+        some = (beside >= first) & (beside < first + len(T) - 1)
+        states = states_beside(design, tableau, T, Y, beside_t[some])
+        here = beside[some] - first, beside_t[some], states, beside_Z[some]
+        code, k = go_back(pack, TP, recorder, room, tableau, T, Y, Z, *here, side_bar, bar, number == 0)
+        if code != OK:
+            raise failure(model, pack, code, float(T[k]))
     adjoints = tape.reals[FIRST : FIRST + ENTRY * inputs].reshape(inputs, ENTRY)[:, 4]
     by_reals, by_drivers = adjoints[:n], adjoints[n : n + len(F0)]
     found = np.zeros(len(design.p))
