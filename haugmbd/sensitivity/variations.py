@@ -22,6 +22,7 @@ from haugmbd.contact.gap import placed_contacts
 from haugmbd.errors import HaugmbdError, UsageError
 from haugmbd.formulations.newton_euler import NewtonEuler
 from haugmbd.integrators.implicit.base import implicit_tables
+from haugmbd.model.inspection.run_memory import need_constant_masses
 from haugmbd.model.model import Model
 from haugmbd.sensitivity.dual_pack import DualCallback, DualPack, dual_pack, tangents_of
 from haugmbd.sensitivity.laws import NO_LAW, Law
@@ -87,6 +88,7 @@ class Design:
         with self.triads.used():
             self.built: Built = build(dict(p))
         self.model: Model = nominal_model(self.built.system)
+        need_constant_masses(self.model, "sensitivity")
         self.outputs = names(dict(p))
         self._sides: dict[str, tuple[Variation, Variation]] = {}
         self._plus: dict[str, Variation] = {}
