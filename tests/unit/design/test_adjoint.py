@@ -84,8 +84,8 @@ def test_the_adjoint_of_outputs_over_time_at_ends_and_within_steps_and_from_chec
 def test_more_than_eight_parameters_take_the_adjoint_at_a_cost_that_does_not_grow_with_them():
     few, many = {f"m{k}": 1.0 for k in range(9)}, numbers(9)
     for p in (few, many):
-        g = mbd.gradient(chain(9), p, "body.b8.v[1]", t_end=0.1, h=1e-2)
-        d = mbd.gradient(chain(9), p, "body.b8.v[1]", adjoint=False, t_end=0.1, h=1e-2)
+        g = mbd.gradient(chain(9), p, "body.b1.v[1]", t_end=0.3, h=5e-3)
+        d = mbd.gradient(chain(9), p, "body.b1.v[1]", adjoint=False, t_end=0.3, h=5e-3)
         assert off(g.gradient, d.gradient) < EXACT
 
 
