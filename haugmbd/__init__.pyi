@@ -278,6 +278,8 @@ from haugmbd.study.sweeps.cells import uniform as uniform
 from haugmbd.study.sweeps.executors import Row as Row
 from haugmbd.study.sweeps.table import Sweep as Sweep
 from haugmbd.study.sweeps.table import SweepFailure as SweepFailure
+from haugmbd.fmu import read_fmu as read_fmu
+from haugmbd.fmu import to_fmu as to_fmu
 from haugmbd.interactive import live as live
 from haugmbd.viewer.still import Picture as Picture
 from haugmbd.viewer.still import picture as picture

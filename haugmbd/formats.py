@@ -114,6 +114,14 @@ MODELS = (
         public="mbd.read_simengine3d",
     ),
     Format(
+        (".fmu",),
+        "units for co-simulation",
+        writer="haugmbd.fmu:to_fmu",
+        left_out=(
+            "shapes and colours: an .fmu is the motion, for other tools; system.to_fmu(...) chooses inputs, outputs and step",
+        ),
+    ),
+    Format(
         (".glb",),
         "scenes",
         writer="haugmbd.viewer:to_gltf",
@@ -129,6 +137,7 @@ VIEWS = {
     "notebook": "haugmbd.viewer:notebook",
     "picture": "haugmbd.viewer:picture",
     "snapshot": "haugmbd.viewer:snapshot",
+    "to_fmu": "haugmbd.fmu:to_fmu",
     "to_gltf": "haugmbd.viewer:to_gltf",
     "to_vtk": "haugmbd.viewer.vtk:to_vtk",
     "evaluator": "haugmbd.formulations.evaluator:Evaluator",

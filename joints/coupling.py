@@ -118,7 +118,7 @@ class Coupling(Joint):
             return ()
         where = f"joint {self.name!r}"
         found = tuple(Fault(where, fault.what, fault.remedy) for fault in self.f.faults())
-        return found or size_faults(where, self.terms) or self._start_faults(where)
+        return found or size_faults(where, self.terms) or (() if self.f.reads_state else self._start_faults(where))
 
     def _start_faults(self, where: str) -> tuple[Fault, ...]:
         """Return a fault if f(0) is not the sum at the modelled pose."""

@@ -128,7 +128,7 @@ class PoseDriver(Joint):
             return tuple(self.read.faults)
         where = f"joint {self.name!r}"
         found = [Fault(where, f.what, f.remedy) for driver in (*self.r, *self.orientation) for f in driver.faults()]
-        if not found and len(self.orientation) == FOUR:
+        if not found and len(self.orientation) == FOUR and not any(driver.reads_state for driver in self.orientation):
             p = np.array([driver.values(0.0)[0] for driver in self.orientation])
             if not np.linalg.norm(p) > 0.0:
                 found.append(Fault(where, "the Euler parameters at t = 0 are all zero", "Give those of the modelled orientation."))

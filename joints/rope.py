@@ -244,9 +244,16 @@ class Rope(Joint):
             )
         faults = self.f.faults()
         self._faults.extend(Fault(where, fault.what, fault.remedy) for fault in faults)
-        if not faults and not self.may_be_slack:
+        if self.f.reads_state and self.may_be_slack:
+            what = f"its length follows {self.f}, and a rope that may be slack has a length of time alone"
+            self._faults.append(
+                Fault(where, what, "Leave EA and unilateral out, or wind it on a drum that a driver or motor turns.")
+            )
+        if faults or self.f.reads_state:
+            return
+        if not self.may_be_slack:
             self._check_length(where, modelled)
-        if not faults and not float(np.ravel(self.f.values(0.0))[0]) > 0.0:
+        if not float(np.ravel(self.f.values(0.0))[0]) > 0.0:
             self._faults.append(Fault(where, "its length is not positive at t = 0", "Give the length of the rope [m]."))
 
     def _check_length(self, where: str, modelled: float) -> None:

@@ -29,6 +29,7 @@ from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.initial_state import check_start
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.model.inspection.given import model_given
+from haugmbd.model.inspection.run_memory import need_constant_masses
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.arguments import (
@@ -363,6 +364,7 @@ def batch(
     Values that cannot be, such as a negative mass, are no error: they mark their member as failed, with the reason.
     """
     model = model_given(model, "batch", tolerance)
+    need_constant_masses(model, "batch")
     if states is None and not parameters:
         raise UsageError("batch: give states=, parameters=, or both: their first axis is the number of members.")
     y = None if states is None else _read_states(model, states)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -46,6 +46,15 @@ FROZEN = (
 )
 
 
+@runtime_checkable
+class Changing(Protocol):
+    """A function of time in the place of a number: a driver, or the output of a block."""
+
+    def at_start(self) -> float:
+        """Return its value at t = 0."""
+        ...
+
+
 @public_class
 class Body:
     """A rigid body, or the ground.
@@ -54,10 +63,12 @@ class Body:
     ----------
     name : str
         Name of the body in messages and results.
-    mass : float
-        Mass [kg]. Zero for a link whose motion the joints give, such as the cross of a universal joint; J_bar is then zero, too.
-    J_bar : array_like, (3,) or (3, 3)
-        Inertia about the centre of mass, body frame [kg m2]: three principal values, or a symmetric matrix.
+    mass : float, callable or Driver
+        Mass [kg]. Zero for a link whose motion the joints give, such as the cross of a universal joint; J_bar is then zero, too. In time:
+        a function f(t), a driver, or the output of a block, `block["mass"]`.
+    J_bar : array_like, (3,) or (3, 3), or callable
+        Inertia about the centre of mass, body frame [kg m2]: three principal values, or a symmetric matrix. In time: three functions of
+        the principal values, or one that returns three.
     r : array_like, (3,)
         Centre of mass, global frame [m].
     p : array_like, (4,), or numpy quaternion
@@ -66,6 +77,9 @@ class Body:
         Velocity of the centre of mass, global frame [m/s].
     omega_bar : array_like, (3,)
         Angular velocity, body frame [rad/s].
+    exhaust : array_like, (3,), optional
+        Velocity against the body, body frame [m/s], of the mass that leaves or comes: its thrust m' u acts at the centre of mass. By
+        default it has the velocity of the body, and there is no thrust.
     shape : Shape or sequence of Shape, optional
         What is drawn of the body, body frame: any shape, such as Box or Mesh; () for nothing. In a sequence, `...` stands for what
         is drawn by default: the solid of `haugmbd.bodies.inertia` that gave J_bar, else a solid or sticks found from J_bar and joints.
@@ -73,6 +87,9 @@ class Body:
     Notes
     -----
     A shape changes no motion.
+    Of a mass in time `mass` and `J_bar` are the values at t = 0, and `in_time` has the functions; see `forces.mass_in_time` for the
+    equations. What leaves a body takes its angular momentum along; an inertia in time at constant mass is motion within the body, which
+    keeps the angular momentum.
     A body is frozen, and equal only to itself. The constructor does not raise for bad values: it stores NaN and collects faults;
     `System.validate` raises them all in one ModelError.
     Source: Haug (2021), spatial kinematics and dynamics of a rigid body.
@@ -81,7 +98,7 @@ class Body:
     variable: ClassVar[Mapping[str, tuple[tuple[int, ...], ...]]] = MappingProxyType({"mass": ((),), "J_bar": ((3,), (3, 3))})
     """The attributes that `varied` can change, each with its shapes."""
 
-    __slots__ = ("A", "J_bar", "_faults", "is_ground", "mass", "name", "omega_bar", "p", "r", "shape", "solid", "v")
+    __slots__ = ("A", "J_bar", "_faults", "in_time", "is_ground", "mass", "name", "omega_bar", "p", "r", "shape", "solid", "v")
 
     name: str
     mass: float
@@ -92,6 +109,7 @@ class Body:
     omega_bar: FloatArray
     A: FloatArray
     is_ground: bool
+    in_time: Mapping[str, Any] | None
     shape: Drawn
     solid: tuple[Shape, ...]
     _faults: tuple[Fault, ...]
@@ -99,17 +117,19 @@ class Body:
     def __init__(
         self,
         name: str,
-        mass: float,
+        mass: Any,
         J_bar: Any,
         *,
         r: Any = (0.0, 0.0, 0.0),
         p: Any = (1.0, 0.0, 0.0, 0.0),
         v: Any = (0.0, 0.0, 0.0),
         omega_bar: Any = (0.0, 0.0, 0.0),
+        exhaust: Any = None,
         shape: Any = ...,
     ) -> None:
         faults: list[Fault] = []
         where = f"body {name!r}"
+        mass, J_bar, in_time = _read_in_time(faults, where, mass, J_bar, exhaust)
         if not (isinstance(name, str) and name.strip()):
             faults.append(Fault(where, "the name is empty or not a string", 'Give each body a name, such as "crank".'))
         self._fill(
@@ -121,6 +141,7 @@ class Body:
             v=shared(read_array(faults, where, "v", v, (3,), unit="m/s")),
             omega_bar=shared(read_array(faults, where, "omega_bar", omega_bar, (3,), unit="rad/s")),
             is_ground=False,
+            in_time=in_time,
             shape=read_shapes(faults, where, shape),
             solid=tuple(getattr(J_bar, "shapes", ())),
             _faults=tuple(faults),
@@ -188,7 +209,7 @@ class Body:
         drawn = tuple(one for one in read_shapes(faults, f"body {name!r}", shape) if isinstance(one, Shape))
         zero, unit = frozen(np.zeros(3)), frozen([1.0, 0.0, 0.0, 0.0])
         values = {"mass": 0.0, "J_bar": frozen(np.zeros((3, 3))), "r": zero, "p": unit, "v": zero, "omega_bar": zero}
-        body._fill(name=name, **values, is_ground=True, shape=drawn, solid=(), _faults=tuple(faults))
+        body._fill(name=name, **values, is_ground=True, in_time=None, shape=drawn, solid=(), _faults=tuple(faults))
         return body
 
     def varied(self, **values: Any) -> Body:
@@ -227,10 +248,11 @@ class Body:
         raise AttributeError(FROZEN.format(name=name, body=self.name))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {slot: getattr(self, slot) for slot in Body.__slots__ if slot != "A"}
+        state = {slot: getattr(self, slot) for slot in Body.__slots__ if slot != "A"}
+        return state | {"in_time": None if self.in_time is None else dict(self.in_time)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        state = {"shape": (...,), "solid": (), **state}  # bodies of haugmbd 0.1 have none
+        state = {"shape": (...,), "solid": (), "in_time": None, **state}  # bodies of haugmbd 0.1 have none
         self._fill(**{key: frozen(value) if isinstance(value, np.ndarray) else value for key, value in state.items()})
 
     def __repr__(self) -> str:
@@ -239,6 +261,49 @@ class Body:
         if self._faults:
             return f"Body({self.name!r}, not valid: {'; '.join(fault.what for fault in self._faults)})"
         return f"Body({self.name!r}, mass={self.mass!r}, J_bar={self.J_bar.tolist()}, r={self.r.tolist()}, p={self.p.tolist()})"
+
+
+def _read_in_time(
+    faults: list[Fault], where: str, mass: Any, J_bar: Any, exhaust: Any
+) -> tuple[Any, Any, Mapping[str, Any] | None]:
+    """Return mass and inertia at t = 0, and the functions of time by name; None without one."""
+    of_mass = mass if callable(mass) or isinstance(mass, Changing) else None
+    parts = isinstance(J_bar, tuple | list) and len(J_bar) == 3 and any(callable(x) or isinstance(x, Changing) for x in J_bar)  # noqa: PLR2004
+    of_J = J_bar if callable(J_bar) or parts else None
+    if of_mass is None and of_J is None:
+        if exhaust is not None:
+            what = "it has an exhaust velocity, and a mass that does not change"
+            faults.append(Fault(where, what, "Give the mass as a function of time, or a PointForce for the thrust."))
+        return mass, J_bar, None
+    if exhaust is not None:
+        exhaust = read_array(faults, where, "exhaust", exhaust, (3,), unit="m/s")
+    first = _at_start(faults, where, "mass", of_mass) if of_mass is not None else mass
+    if callable(of_J):
+        J_bar = _at_start(faults, where, "J_bar", of_J)
+    elif parts:
+        J_bar = [_at_start(faults, where, "J_bar", f) if callable(f) or isinstance(f, Changing) else f for f in J_bar]
+    if of_mass is not None and not faults and not float(first) > 0.0:
+        faults.append(
+            Fault(where, f"its mass is {float(first):.6g} kg at t = 0, and must be positive", "Give a positive mass(0) [kg].")
+        )
+        first = 1.0  # the fault is told
+    return first, J_bar, MappingProxyType({"mass": of_mass, "J_bar": of_J, "exhaust": exhaust})
+
+
+def _at_start(faults: list[Fault], where: str, label: str, given: Any) -> Any:
+    """Return the value of a function of time at t = 0; NaN, and a fault, if it has none."""
+    try:
+        value = numbers(given.at_start() if isinstance(given, Changing) else given(0.0))
+    except Exception as error:  # noqa: BLE001  a function of the user may raise anything
+        faults.append(Fault(where, f"{label}(0) raises {type(error).__name__}: {error}", "Give a function of t alone."))
+        return 1.0  # the fault is told
+    if value is None or value.shape not in ((), (3,)) or not np.isfinite(value).all():
+        what = f"{label} at t = 0 is {value if value is None else value.tolist()}"
+        faults.append(
+            Fault(where, what, "Give a function of t, a driver, or a state of a block, with a finite value at the start.")
+        )
+        return 1.0
+    return value.tolist()
 
 
 def _read_mass(faults: list[Fault], where: str, value: Any) -> float:

@@ -102,6 +102,10 @@ class Primitive(ABC):
         """Return the bodies that the row touches: two, or more for a coupling of several joints; the ground only beside one other."""
         return (self.i, self.j)
 
+    def prescribed(self) -> tuple[Driver, ...]:
+        """Return the functions of time of the row."""
+        return (self.f,)
+
     def reads_ground(self) -> bool:
         """Return whether the row reads positions relative to the ground, which is not among its bodies: that of some couplings."""
         return False

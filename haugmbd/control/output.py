@@ -39,14 +39,25 @@ class BlockOutput(VectorDriver):
         """Return NaN: the value does not depend on time alone."""
         return np.full((*np.shape(t), 3), np.nan)
 
+    @property
+    def reads_state(self) -> bool:
+        return True
+
+    def at_start(self) -> float:
+        """Return the output with the initial states; NaN where it reads signals, which are known with the system only."""
+        try:
+            given = self.block.outputs[self.name](0.0, self.block.x0, {})
+            return float(given if self.component is None else given[self.component])
+        except Exception:  # noqa: BLE001  a user's function may raise anything; it is called again, and told of, by its system
+            return np.nan
+
     def faults(self) -> tuple[Fault, ...]:
         """Return no fault: the network of the blocks checks its outputs."""
         return ()
 
     def faults_of_motion(self) -> tuple[Fault, ...]:
-        """Return a fault: the rates of an output are not known."""
-        what = f"{self.label!r} is the output of a block, which has no derivatives"
-        return (Fault("driver", what, "Let the block act through a force element, such as the actuator of an RSDA."),)
+        """Return no fault: the network of the blocks differentiates it along the motion, and says where it cannot."""
+        return ()
 
     def fault_at(self, t: float) -> Fault | None:
         """Return no fault: the network of the blocks checks its outputs."""
@@ -65,13 +76,15 @@ class BlockOutput(VectorDriver):
 
 
 class RecordedOutput(Driver):
-    """The values (nt,) of an output on a trajectory of nt instants, for the ledger of a force element."""
+    """The values (nt,) of an output on a trajectory of nt instants, or (nt, 3) with its rates, for the ledger of a force element."""
 
     def __init__(self, recorded: Array) -> None:
         self.recorded = recorded
 
     def values(self, t: ArrayLike) -> Array:
         """Return the recorded values as (nt, 3)."""
+        if np.ndim(self.recorded) == 2:  # noqa: PLR2004
+            return self.recorded
         F = np.zeros((*np.shape(t), 3))
         F[..., 0] = self.recorded
         return F

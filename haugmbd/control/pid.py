@@ -23,6 +23,7 @@ from haugmbd.compiled.numba_names import is_jitted
 from haugmbd.control.block import Block
 from haugmbd.control.sampled import OUT
 from haugmbd.deprecated import public_class
+from haugmbd.drivers.autodiff.jet import Jet
 from haugmbd.drivers.driver import Driver, real_or_nan, shown
 from haugmbd.drivers.expression import Expression
 from haugmbd.drivers.spline import QuinticSpline
@@ -179,7 +180,7 @@ def setpoint_of(setpoint: Any, jit: Any) -> tuple[str, Any]:
     if isinstance(setpoint, str):
         return setpoint, None
     if isinstance(setpoint, Expression | QuinticSpline):
-        return "", lambda t: float(setpoint.values(t)[..., 0])
+        return "", lambda t: Jet(*setpoint.values(t.f)) if isinstance(t, Jet) else float(setpoint.values(t)[..., 0])
     if callable(setpoint):
         return "", setpoint
     value = float(setpoint)
@@ -216,7 +217,7 @@ def controller_rates(error: Any, law: Any, measurement: str, ki: float, tau: flo
 
     def derivative(t: float, x: Any, signals: Any) -> Any:
         e, u = error(t, signals), law(t, x, signals)
-        rates = np.empty(2)
+        rates = np.empty_like(x)
         rates[0] = 0.0 if (u >= upper and ki * e > 0.0) or (u <= lower and ki * e < 0.0) else e
         rates[1] = (signals[measurement] - x[1]) / tau
         return rates

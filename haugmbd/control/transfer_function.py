@@ -97,7 +97,7 @@ def canonical_rates(signal: str, a: Array) -> Any:
     n = len(a)
 
     def derivative(t: float, x: Any, signals: Any) -> Any:
-        rates = np.empty(n)
+        rates = np.empty_like(x)
         last = signals[signal]
         for k in range(n):
             if k < n - 1:

@@ -102,8 +102,15 @@ def energy_over_time(model: Model, t: Array, y: Array, work: Callable[[], Work])
 def kinetic_and_potential(model: Model, t: Array, y: Array) -> tuple[Array, Array]:
     """Return kinetic and potential energy of states y (nt, ny), (nt,) each [J]."""
     bodies = _bodies(model, y)
-    kinetic = kinetic_energy(model, bodies[..., VELOCITY:])
-    potential = -np.einsum("k,tka,a->t", model.mass, bodies[..., 0:3], model.tables["GRAVITY"][0])
+    if model.masses_in_time:
+        mass, J_bar = model.inertia_over_time(np.asarray(t), y)
+        u = bodies[..., VELOCITY:]
+        kinetic = 0.5 * np.einsum("tk,tka,tka->t", mass, u[..., :3], u[..., :3])
+        kinetic = kinetic + 0.5 * np.einsum("tka,tkab,tkb->t", u[..., 3:], J_bar, u[..., 3:])
+        potential = -np.einsum("tk,tka,a->t", mass, bodies[..., 0:3], model.gravity)
+    else:
+        kinetic = kinetic_energy(model, bodies[..., VELOCITY:])
+        potential = -np.einsum("k,tka,a->t", model.mass, bodies[..., 0:3], model.tables["GRAVITY"][0])
     for element in load_ledger(model, t, y).values():
         potential = potential + element.potential
     return kinetic, potential
@@ -120,8 +127,12 @@ def kinetic_energy(model: Model, u: Array) -> Array:
 def momentum_over_time(model: Model, t: Array, y: Array) -> Momentum:
     """Return the momenta of states y (nt, ny)."""
     bodies = _bodies(model, y)
-    linear = model.mass[:, None] * bodies[..., VELOCITY:OMEGA_BAR]
-    spin = np.einsum("tkab,kbc,tkc->tka", rotation_matrix(bodies[..., EULER:VELOCITY]), model.J_bar, bodies[..., OMEGA_BAR:WIDTH])
+    mass, J_bar = model.inertia_over_time(np.asarray(t), y) if model.masses_in_time else (model.mass, model.J_bar)
+    of_bodies = "tkbc" if model.masses_in_time else "kbc"
+    linear = mass[..., None] * bodies[..., VELOCITY:OMEGA_BAR]
+    spin = np.einsum(
+        f"tkab,{of_bodies},tkc->tka", rotation_matrix(bodies[..., EULER:VELOCITY]), J_bar, bodies[..., OMEGA_BAR:WIDTH]
+    )
     angular = np.sum(cross(bodies[..., 0:3], linear) + spin, axis=1)
     return Momentum(t, linear.sum(axis=1), angular)
 

@@ -318,15 +318,15 @@ def the_row(model: Model, name: str) -> int:
 
 
 def driver_history(
-    model: Model, t: Array, solutions: Callable[[], Array], work: Callable[[], Work], name: str, *, unique: bool
+    model: Model, t: Array, y: Array, solutions: Callable[[], Array], work: Callable[[], Work], name: str, *, unique: bool
 ) -> DriverHistory:
-    """Return one driver at the states of a motion at t (nt,); `solutions()` returns (u_dot, lam) by nodes there, (nt, nn, 6).
+    """Return one driver at the states y (nt, ny) of a motion at t (nt,); `solutions()` returns (u_dot, lam) by nodes there, (nt, nn, 6).
 
     work: returns the work of all loads and rows;  unique: whether the multiplier of its row is
     """
     row = driven_row(model, name)
     driver = model.drivers[model.drivers_of_rows()[row]]
-    f = driver.values(t)
+    f = model.driver_over_time(row, t, y)
     kind = model.labels[row].unit
     _, unit, _ = FORCES[kind]
     force = _force(model, solutions(), row, f, kind)
@@ -341,13 +341,13 @@ def driver_history(
     return DriverHistory(name, t, value, rate, acceleration, force * rate, unique, unit, kind, force, work_of_row)
 
 
-def driven_force(model: Model, t: Array, solutions: Array, name: str, quantity: str) -> Array:
+def driven_force(model: Model, t: Array, y: Array, solutions: Array, name: str, quantity: str) -> Array:
     """Return the torque or force of a driver at t (nt,), (nt,), of the solutions (nt, nn, 6). UsageError if it has the other one."""
     row = driven_row(model, name)
     kind = model.labels[row].unit
     if FORCES[kind][0] != quantity:
         raise UsageError(f"driver {name!r} has no {quantity}: it has {FORCES[kind][0]!r}.")
-    return _force(model, solutions, row, model.drivers[model.drivers_of_rows()[row]].values(t), kind)
+    return _force(model, solutions, row, model.driver_over_time(row, t, y), kind)
 
 
 def _force(model: Model, solutions: Array, row: int, f: Array, kind: str) -> Array:

@@ -52,7 +52,7 @@ class Dynamics:
         elif part not in model.joints:
             value = np.zeros(3) if signal.kind == "joint" else np.float64(0.0)
         elif signal.kind == "driver":
-            value = driven_force(model, np.array([t]), self._solved(t, y), part, signal.quantity)[0]
+            value = driven_force(model, np.array([t]), y[None], self._solved(t, y), part, signal.quantity)[0]
         else:
             value = self._carried(t, y, part, signal.quantity)
         if signal.component is not None:

@@ -163,7 +163,7 @@ def known_angle(model: Model, joint: JointEntry, freedom: Freedom, t: Array, y: 
         column: Array = y[:, source.column]
         return column - source.at_start
     if source is not None:
-        f: Array = model.drivers[model.drivers_of_rows()[source]].values(t)[:, 0]
+        f: Array = model.driver_over_time(source, t, y)[:, 0]
         return f - _modelled(model, joint, freedom) - joint.part.q0
     if record is None:
         return None

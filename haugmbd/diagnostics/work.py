@@ -41,6 +41,7 @@ from haugmbd.drivers.driver import Constant
 from haugmbd.errors import SingularKKTError
 from haugmbd.forces.base import EnergyLedger, ForceElement
 from haugmbd.forces.joint_friction import JointFriction
+from haugmbd.forces.mass_in_time import MassInTime
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.formulations.error_messages import explain
 from haugmbd.formulations.newton_euler import accelerate
@@ -73,6 +74,8 @@ def load_ledger(model: Model, t: npt.ArrayLike, y: npt.ArrayLike) -> dict[str, E
 def with_known_outputs(model: Model, entry: LoadEntry, t: Array, y: Array) -> ForceElement:
     """Return a force element with the values that outputs of blocks have at states y (nt, ny), in place of the outputs."""
     network = model.network
+    if isinstance(entry.load, MassInTime):
+        return model.known_mass(entry, t, y)
     return entry.load if network is None else with_outputs(entry.load, lambda output: network.output_over_time(t, y, output))
 
 

@@ -43,6 +43,15 @@ class Driver(ABC):
         """Return the program for compiled code; here an empty one, and `values` is called from Python."""
         return Program(PYTHON)
 
+    def at_start(self) -> float:
+        """Return f(0); NaN if it has no value there."""
+        return float(np.ravel(self.values(0.0))[0])
+
+    @property
+    def reads_state(self) -> bool:
+        """Return whether the driver follows the state of the mechanism, so that `values` does not know it."""
+        return False
+
     @property
     def t_range(self) -> tuple[float, float]:
         """Return the first and last time [s] at which the driver is defined."""

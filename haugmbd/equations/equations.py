@@ -28,6 +28,7 @@ from haugmbd.equations.student import Check, check_expressions
 from haugmbd.equations.symbols import Symbols
 from haugmbd.errors import UsageError
 from haugmbd.formulations.accelerations import accelerations
+from haugmbd.model.inspection.run_memory import need_constant_masses
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.system.system import System
@@ -87,7 +88,7 @@ class Equations:
         self.symbols = Symbols(system, planar)
         self.symbols.angles = model.angles
         self.sp = self.symbols.sp
-        self._make = RowMaker(self.symbols)
+        self._make = RowMaker(self.symbols, model)
         self._by_joint: dict[str, tuple[Row, ...]] = {}
         self._in_plane: InPlane | None = None
         if planar is not None:
@@ -565,4 +566,6 @@ def equations(system: System, planar: str | None = None, *, level: str = "motion
         raise UsageError(f"mbd.equations needs a System, got {type(system).__name__}: give what mbd.System(...) returned.")
     if planar is not None and not (isinstance(planar, str) and len(planar) == len(set(planar)) == 2 and set(planar) < set("xyz")):
         raise UsageError(f'planar is {planar!r}: give two different axes, such as "xz", or None for a spatial mechanism.')
-    return Equations(system, system.compile(), planar, check_level(level))
+    model = system.compile()
+    need_constant_masses(model, "mbd.equations")
+    return Equations(system, model, planar, check_level(level))

@@ -27,6 +27,7 @@ from haugmbd.drivers import Constant, Driver, Expression
 from haugmbd.drivers.expression_grammar import parse
 from haugmbd.equations.symbols import Symbols, identifier, snapped, tex_name
 from haugmbd.errors import UsageError
+from haugmbd.model.model import Model
 
 
 def cross(sp: Any, a: Any, b: Any) -> Any:
@@ -238,8 +239,8 @@ class Row:
 class RowMaker:
     """Makes the rows of a joint."""
 
-    def __init__(self, symbols: Symbols) -> None:
-        self.symbols, self.sp = symbols, symbols.sp
+    def __init__(self, symbols: Symbols, model: Model) -> None:
+        self.symbols, self.sp, self._model = symbols, symbols.sp, model
         self._drivers: dict[str, Driver] = {}
 
     def rows(self, joint: Joint, first: int) -> list[Row]:
@@ -292,8 +293,15 @@ class RowMaker:
         derivatives = [sp.Derivative(function, (symbols.t, k)) for k in (1, 2)]
         for k, atom in enumerate((function, *derivatives)):
             words = f"{name}(t): {f} of {owner.name!r}" if k == 0 else ""
-            symbols.atoms.add(atom, _component(lambda numbers, state: f.values(state.t), k), words)
+            symbols.atoms.add(atom, _component(lambda numbers, state: self._values(f, state), k), words)
         return function, *derivatives, rf"{tex}(t)"
+
+    def _values(self, f: Driver, state: Any) -> Any:
+        """Return f, f', f'' of a driver at a state, which one that follows a block reads."""
+        network = self._model.network
+        followed = {} if network is None else network.motion_values(state.t, state.flat)
+        slot = next((k for k in followed if self._model.drivers[k] is f), None)
+        return f.values(state.t) if slot is None else followed[slot]
 
     def of_products(self, joint: Joint, p: Primitive, number: int, scalar: Scalar, driver: Driver | None, power: int = 1) -> Row:
         """Return the row Phi = scalar - f(t)^power."""

@@ -9,6 +9,7 @@ linear_actuator  force between two points, positive along the length
 rsda             rotational spring-damper-actuator
 state_force      any law of several bodies
 joint_loads      forces and torques along coordinates of joints
+mass_in_time     mass and inertia of a body as functions of time, with their thrust
 drag, buoyancy   forces of a fluid on a shape
 bushing          6 x 6 stiffness and damping between two points, with a rotation vector
 compliant        contact forces of shapes that touch
@@ -22,7 +23,7 @@ registry         the kernels that run through all force elements
 
 from types import ModuleType
 
-from haugmbd.forces import buoyancy, bushing, drag, joint_friction, point_force, rsda, state_force, torque, tsda
+from haugmbd.forces import buoyancy, bushing, drag, joint_friction, mass_in_time, point_force, rsda, state_force, torque, tsda
 from haugmbd.forces.base import KNOWN, EnergyLedger, ForceElement
 from haugmbd.forces.buoyancy import Buoyancy
 from haugmbd.forces.bushing import Bushing
@@ -37,6 +38,7 @@ from haugmbd.forces.joint_loads.joint_limit import JointLimit
 from haugmbd.forces.joint_loads.joint_spring import JointSpring
 from haugmbd.forces.joint_loads.motor import Motor
 from haugmbd.forces.linear_actuator import LinearActuator
+from haugmbd.forces.mass_in_time import MassInTime
 from haugmbd.forces.point_force import PointForce
 from haugmbd.forces.rsda import RSDA
 from haugmbd.forces.state_force import StateForce
@@ -54,13 +56,14 @@ MODULES: tuple[tuple[type[ForceElement], ModuleType], ...] = (
     (ContactForce, contact_force),
     (Drag, drag),
     (Buoyancy, buoyancy),
+    (MassInTime, mass_in_time),
     (JointFriction, joint_friction),
 )
 """Every class with kernels, and the module that has them, in the order of the force tables; see `registry`."""
 SHARED: tuple[type[ForceElement], ...] = (LinearActuator, JointSpring, JointLimit, JointForce, Motor)
 """Classes that use the kernels of one that they inherit from."""
-KINDS: tuple[type[ForceElement], ...] = (*(kind for kind, _ in MODULES if kind is not joint_load.JointLoad), *SHARED)
-"""Every force element of the library."""
+KINDS: tuple[type[ForceElement], ...] = (*(k for k, _ in MODULES if k not in (joint_load.JointLoad, MassInTime)), *SHARED)
+"""Every force element of the library that a user makes; a body brings its MassInTime along."""
 KNOWN[:] = [kind for kind, _ in MODULES]
 
 __all__ = [

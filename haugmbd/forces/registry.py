@@ -25,10 +25,14 @@ from haugmbd.constraints.base import Motion
 from haugmbd.forces import MODULES, Bushing, StateForce
 from haugmbd.forces.base import ForceElement
 from haugmbd.forces.compliant import contact_force
+from haugmbd.forces.mass_in_time import MassInTime
 
 BUSHINGS = next(k for k, (kind, _) in enumerate(MODULES) if kind is Bushing)
 """Number of the table of bushings, which may have no force."""
 
+
+MASSES = next(k for k, (kind, _) in enumerate(MODULES) if kind is MassInTime)
+"""Number of the table of masses in time."""
 
 OPEN = next(k for k, (kind, _) in enumerate(MODULES) if kind is StateForce)
 """Number of the table of laws of states, StateForce and the open classes of users: a callback adds their forces."""

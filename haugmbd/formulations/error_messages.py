@@ -100,6 +100,10 @@ def _not_finite(f: Failure) -> str:
 
 
 def _step_too_small(f: Failure) -> str:
+    y = np.array(f.model.y0[None])
+    for entry in f.model.masses_in_time:
+        if not entry.load.reads_blocks and (wrong := f.model.known_mass(entry, np.array([f.t]), y).vanishes_at(f.t)):
+            return wrong
     return (
         f"the error control needs a step of {f.number:.3g} s at t = {f.t:.6g} s. "
         "The motion is not smooth there (a jump in a force or driver, an impact): loosen rtol, or use a fixed step; "

@@ -36,7 +36,7 @@ from haugmbd.kkt.python_solver import CALL_PYTHON_SOLVER, NEW_ROWS, RECORD_ROWS,
 from haugmbd.kkt.solver import NO_ROUTINE
 from haugmbd.model.compiling.inertia import has_light, least_moments
 from haugmbd.model.evaluate import rows_entry
-from haugmbd.model.generalized_forces import APPLY, APPLY_WITH_CONTACTS
+from haugmbd.model.generalized_forces import APPLY, APPLY_WITH_CONTACTS, APPLY_WITH_MASSES
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.inspection.length import POWERS
 from haugmbd.model.model import Model
@@ -82,6 +82,7 @@ class PythonFormulation(Formulation):
             flags[FRICTION_FLAG] = SOLVES_AGAIN
         routines: dict[str, Any] = {"factorize": RECORD_ROWS, "finish": CALL_PYTHON_SOLVER, "begin": SKIP, "refine": NO_ROUTINE}
         apply = APPLY_WITH_CONTACTS if model.has_contacts else APPLY
+        apply = APPLY_WITH_MASSES if model.masses_in_time else apply
         return model.pack()._replace(ints=ints, apply=apply, callback=kkt_solver.callback, python_solver=kkt_solver, **routines)
 
 
@@ -232,7 +233,15 @@ class PythonKKTSolver(Callback):
         if len(self._sizes) and solve_for is SolveFor.ACCELERATIONS:
             Phi_q, b_c = self._fitted(b)
         gaps = Phi, Phi_q @ u - nu
-        return KKTSystem(self._model, state, solve_for, self._chosen_rows, self._rank, self._M, Phi_q, b_u, b_c, *gaps)
+        M = self._mass_at(state) if self._model.masses_in_time else self._M
+        return KKTSystem(self._model, state, solve_for, self._chosen_rows, self._rank, M, Phi_q, b_u, b_c, *gaps)
+
+    def _mass_at(self, state: State) -> Array:
+        """Return the mass matrix (nb, 6, 6) of a model with masses in time."""
+        mass, J_bar = self._model.inertia_over_time(np.array([state.t]), self._y[None] if state.t == self._t else state.flat[None])
+        M = blocks_of(mass[0, 1:], J_bar[0, 1:] / self._square)
+        M.setflags(write=False)
+        return M
 
 
 def is_uneven(model: Model) -> bool:
@@ -328,9 +337,14 @@ def unit_of(model: Model) -> float:
 def mass_blocks(tables: Tables) -> Array:
     """Return diag(m 1, J_bar) of each body, (nb, 6, 6)."""
     inertia = tables["INERTIA"][1:]
-    M = np.zeros((len(inertia), 6, 6))
-    M[:, :3, :3] = inertia[:, 0, None, None] * np.eye(3)
-    M[:, 3:, 3:] = inertia[:, 1:].reshape(-1, 3, 3)
+    return blocks_of(inertia[:, 0], inertia[:, 1:].reshape(-1, 3, 3))
+
+
+def blocks_of(mass: Array, J_bar: Array) -> Array:
+    """Return diag(m 1, J_bar) (nb, 6, 6);  mass: (nb,);  J_bar: (nb, 3, 3)."""
+    M = np.zeros((len(mass), 6, 6))
+    M[:, :3, :3] = mass[:, None, None] * np.eye(3)
+    M[:, 3:, 3:] = J_bar
     return M
 
 

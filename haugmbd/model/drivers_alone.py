@@ -52,7 +52,8 @@ def without_forces(model: Model, pack: Pack) -> Pack:
     if not may_lack_values(model):
         return pack
     callbacks = model.force_callbacks
-    if callbacks.driver_calls:
-        drivers = replace(callbacks, force_calls=(), network=None)
+    moving = None if model.network is None or not model.network.motions else replace(model.network, alone=True)
+    if callbacks.driver_calls or moving is not None:
+        drivers = replace(callbacks, force_calls=(), network=moving)
         return pack._replace(apply=APPLY_DRIVERS, callback=drivers.callback())
     return pack._replace(apply=APPLY_NOTHING)

@@ -15,7 +15,8 @@ from haugmbd.compiled.status_codes import NO_FORCE, OK, USER_STOPPED, report
 from haugmbd.constraints.base import Motion
 from haugmbd.constraints.equations.coupling import put_angle_rates as put_coupling_angle_rates
 from haugmbd.constraints.registry import COORDINATE_FUNCTIONS, COUPLINGS, ROPES
-from haugmbd.forces.registry import BUSHINGS, add_contacts, add_loads, measure_loads, put_angle_rates, put_contact_rates
+from haugmbd.forces.mass_in_time import put_inertia
+from haugmbd.forces.registry import BUSHINGS, MASSES, add_contacts, add_loads, measure_loads, put_angle_rates, put_contact_rates
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.body_kinematics import update_kinematics
 from haugmbd.workspace.internal_states import put_state_rates
@@ -56,6 +57,12 @@ def apply(stage: int, t: float, P: Pack, callback: Callback, y: Array, rates: Ar
 def apply_with_contacts(stage: int, t: float, P: Pack, callback: Callback, y: Array, rates: Array) -> int:
     """Do what `apply` does, for a model with contact forces."""
     code: int = apply_loads(stage, t, P, callback, y, rates)
+    return apply_contacts(stage, code, t, P, y, rates)
+
+
+@inlined
+def apply_contacts(stage: int, code: int, t: float, P: Pack, y: Array, rates: Array) -> int:
+    """Add contact forces, or write the rates of their touch speeds;  code: how the other elements ended, which is returned."""
     m = update_kinematics(P, t, y)
     table, kind_at, numbers = ws.force_ints(P), ws.force_kind_starts(P), ws.force_reals(P)
     if stage == ANGLE_RATES:
@@ -63,6 +70,30 @@ def apply_with_contacts(stage: int, t: float, P: Pack, callback: Callback, y: Ar
     elif code == OK:
         add_contacts(table, numbers, kind_at, m, ws.generalized_forces(P))
     return code
+
+
+@routine
+def apply_with_masses(stage: int, t: float, P: Pack, callback: Callback, y: Array, rates: Array) -> int:
+    """Do what `apply_with_contacts` does, for a model with masses in time.
+
+    functions and blocks  ->  F  ->  m(t), J(t) in the tables of this run  ->  gravity and gyroscopic torques again  ->  all forces
+    """
+    code: int = OK
+    if stage == ANGLE_RATES:
+        code = apply_loads(stage, t, P, callback, y, rates)
+        return apply_contacts(stage, code, t, P, y, rates)
+    if ws.calls_user(P):
+        code = call_functions(t, P, callback, y)
+    if code == OK:
+        m = update_kinematics(P, t, y)
+        table, kind_at, numbers = ws.force_ints(P), ws.force_kind_starts(P), ws.force_reals(P)
+        first, last = kind_at[MASSES], kind_at[MASSES + 1]
+        if put_inertia(table, numbers, first, last, m, ws.inertia(P), ws.shifted_inertia(P)) > 0:
+            copy_line(y, ws.stopped_state(P))
+            return report(ws.status(P), NO_FORCE, 0, t)
+        add_gravity_and_gyroscopic(ws.inertia(P), ws.gravity(P), m.bodies, ws.generalized_forces(P))
+        code = add_called_loads(t, P, y)
+    return apply_contacts(stage, code, t, P, y, rates)
 
 
 @inlined
@@ -78,16 +109,35 @@ def apply_loads(stage: int, t: float, P: Pack, callback: Callback, y: Array, rat
         put_coupling_angle_rates(ws.row_ints(P), starts[ROPES], starts[ROPES + 1], m, rates)
         put_state_rates(P, m.F, rates)
         return OK
+    if ws.calls_user(P):
+        code: int = call_functions(t, P, callback, y)
+        if code != OK:
+            return code
+    return add_called_loads(t, P, y)
+
+
+@inlined
+def call_functions(t: float, P: Pack, callback: Callback, y: Array) -> int:
+    """Call the functions of the user, which leave their values in F and their forces apart."""
+    m = update_kinematics(P, t, y)
+    signals, Q_user = ws.signals(P), ws.user_forces(P)
+    measure_loads(ws.force_ints(P), ws.force_reals(P), ws.force_kind_starts(P), m, signals)
+    clear(Q_user)
+    succeeded = call_callback(callback, t, y, signals, m.F, Q_user, ws.succeeded(P))
+    if not (succeeded and all_finite(Q_user) and all_finite(m.F)):
+        copy_line(y, ws.stopped_state(P))
+        return report(ws.status(P), USER_STOPPED, 0, t)
+    return OK
+
+
+@inlined
+def add_called_loads(t: float, P: Pack, y: Array) -> int:
+    """Add the forces of the functions that were called, and of all elements but contact forces."""
+    m = update_kinematics(P, t, y)
+    table, kind_at, numbers = ws.force_ints(P), ws.force_kind_starts(P), ws.force_reals(P)
     Q = ws.generalized_forces(P)
     if ws.calls_user(P):
-        signals, Q_user = ws.signals(P), ws.user_forces(P)
-        measure_loads(table, numbers, kind_at, m, signals)
-        clear(Q_user)
-        succeeded = call_callback(callback, t, y, signals, m.F, Q_user, ws.succeeded(P))
-        if not (succeeded and all_finite(Q_user) and all_finite(m.F)):
-            copy_line(y, ws.stopped_state(P))
-            return report(ws.status(P), USER_STOPPED, 0, t)
-        add_matrix(Q_user, Q)
+        add_matrix(ws.user_forces(P), Q)
     add_loads(table, numbers, kind_at, m, Q)
     if kind_at[BUSHINGS + 1] > kind_at[BUSHINGS] and not all_finite(Q):
         copy_line(y, ws.stopped_state(P))
@@ -97,6 +147,7 @@ def apply_loads(stage: int, t: float, P: Pack, callback: Callback, y: Array, rat
 
 APPLY = Routine(apply, APPLY_SIGNATURE)
 APPLY_WITH_CONTACTS = Routine(apply_with_contacts, APPLY_SIGNATURE)
+APPLY_WITH_MASSES = Routine(apply_with_masses, APPLY_SIGNATURE)
 NO_APPLY = Routine(None, APPLY_SIGNATURE)
 
 

@@ -23,6 +23,7 @@ from haugmbd.control.diagram.network import Network
 from haugmbd.deprecated import public_class
 from haugmbd.drivers import Driver, compile_drivers
 from haugmbd.errors import SimulationError
+from haugmbd.forces.mass_in_time import MassInTime
 from haugmbd.formats import view
 from haugmbd.friction.routine import FRICTION, NO_FRICTION
 from haugmbd.kkt.registry import routines_of, without_tree
@@ -32,7 +33,7 @@ from haugmbd.model.compiling.loads import LoadEntry
 from haugmbd.model.dependent_rows import Redundancy, Rule
 from haugmbd.model.evaluate import PREPARE, PREPARE_WITH_COUPLINGS, PREPARE_WITH_HINGES
 from haugmbd.model.explanation import Explanation, RowExplanation
-from haugmbd.model.generalized_forces import APPLY, APPLY_WITH_CONTACTS, NO_APPLY
+from haugmbd.model.generalized_forces import APPLY, APPLY_WITH_CONTACTS, APPLY_WITH_MASSES, NO_APPLY
 from haugmbd.model.immutable import immutable
 from haugmbd.model.labels import JointEntry, RowLabel, rows_by_class
 from haugmbd.model.state import State
@@ -180,6 +181,34 @@ class Model(Pictured):
         return any(entry.load.is_contact for entry in self.loads)
 
     @cached_property
+    def masses_in_time(self) -> tuple[LoadEntry, ...]:
+        """The loads that are masses in time."""
+        return tuple(entry for entry in self.loads if isinstance(entry.load, MassInTime))
+
+    def known_mass(self, entry: LoadEntry, t: Array, y: Array) -> MassInTime:
+        """Return a mass in time with the values that outputs of blocks have at states y (nt, ny) at t (nt,)."""
+        network = self.network
+
+        def known(driver: Driver) -> Driver:
+            if network is None or not driver.reads_state:
+                return driver
+            return network.recorded(driver, t, y)
+
+        assert isinstance(entry.load, MassInTime)
+        return entry.load.known(known, self.gravity)
+
+    def inertia_over_time(self, t: Array, y: Array) -> tuple[Array, Array]:
+        """Return masses (nt, nb + 1) and J_bar (nt, nb + 1, 3, 3) at states y (nt, ny) at t (nt,)."""
+        mass = np.broadcast_to(self.mass, (len(t), self.nb + 1))
+        J_bar = np.broadcast_to(self.J_bar, (len(t), self.nb + 1, 3, 3))
+        if self.masses_in_time:
+            mass, J_bar = mass.copy(), J_bar.copy()
+        for entry in self.masses_in_time:
+            body = entry.bodies[0]
+            mass[:, body], J_bar[:, body] = self.known_mass(entry, t, y).inertia(t)
+        return mass, J_bar
+
+    @cached_property
     def has_stops(self) -> bool:
         """Whether one of the loads starts and stops pushing at a limit of a joint's coordinate."""
         return any(entry.load.sides() for entry in self.loads)
@@ -212,8 +241,15 @@ class Model(Pictured):
     def pack(self, tables: Tables | None = None) -> Pack:
         """Return the tables (by default the model's own; others have tangents) with a new workspace."""
         if tables is None or tables is self.tables:
-            return self.tables.pack(self._F0, callback=self.callback(), **self._own_routines)
-        return tables.pack(self._F0, callback=self.callback(), **self._routines(tables))
+            pack = self.tables.pack(self._F0, callback=self.callback(), **self._own_routines)
+        else:
+            pack = tables.pack(self._F0, callback=self.callback(), **self._routines(tables))
+        return pack._replace(reals=pack.reals.copy()) if self._own_numbers else pack
+
+    @cached_property
+    def _own_numbers(self) -> bool:
+        """Whether a run changes numbers of the tables, so that each workspace has its own: masses in time, rows that lock joints."""
+        return bool(self.masses_in_time) or any(entry.load.is_exact for entry in self.loads)
 
     @cached_property
     def block_tables(self) -> Tables:
@@ -231,6 +267,7 @@ class Model(Pictured):
         has_tail = len(self.y0) > WIDTH * (self.nb + 1)
         apply = APPLY if self.loads or self.force_callbacks.any or has_tail else NO_APPLY
         apply = APPLY_WITH_CONTACTS if self.has_contacts else apply
+        apply = APPLY_WITH_MASSES if self.masses_in_time else apply
         starts = self.tables["ROW_KIND_STARTS"][0]
         prepare = PREPARE_WITH_HINGES if len(self.tables["HINGES"]) else PREPARE
         prepare = PREPARE_WITH_COUPLINGS if len(self.tables["CLUSTERS"]) else prepare
@@ -256,7 +293,8 @@ class Model(Pictured):
             pack = self._idle.pop()
         except IndexError:
             return self.pack()
-        pack.work[:] = self._new_work
+        for part in self._kept_work:
+            pack.work[part] = self._new_work[part]
         return pack
 
     def give_back(self, pack: Pack) -> None:
@@ -273,6 +311,18 @@ class Model(Pictured):
     def _new_work(self) -> Array:
         """The numbers in a new workspace."""
         return self.pack().work
+
+    @cached_property
+    def _kept_work(self) -> tuple[slice, ...]:
+        """The parts of a workspace whose numbers an evaluation may find: all but the columns of friction, which grow with the square of
+        the joints, and are written before they are read, in a run as here.
+        """
+        parts, first = [], 0
+        columns = [self.tables.place(name) for name in ("FRICTION_COLUMNS", "FRICTION_LANES", "FRICTION_ALGEBRA")]
+        for start, rows, width in sorted(columns):
+            parts += [slice(first, start)] if start > first else []
+            first = max(first, start + rows * width)
+        return (*parts, slice(first, self.tables.work_size))
 
     @cached_property
     def _F0(self) -> Array:
@@ -314,7 +364,11 @@ class Model(Pictured):
         rows = workspace_array(pack, "Y_STOPPED")[0, : WIDTH * n].reshape(n, 1, WIDTH)
         if not np.isfinite(rows).all():
             return ""
-        return " ".join(text for entry in self.loads if (text := entry.load.stopped_at(rows[list(entry.bodies)])))
+        t = float(workspace_array(pack, "STATUS")[0, 2])
+        texts = [entry.load.stopped_at(rows[list(entry.bodies)]) for entry in self.loads]
+        y = np.array(workspace_array(pack, "Y_STOPPED"))
+        texts += [self.known_mass(entry, np.array([t]), y).wrong_at(t) for entry in self.masses_in_time]
+        return " ".join(filter(None, texts))
 
     @cached_property
     def sides(self) -> int:
@@ -351,6 +405,13 @@ class Model(Pictured):
         pairs: Ints = np.asarray(self.tables["EDGES"][self.slot_of_row // 6], dtype=np.int64)
         pairs.flags.writeable = False
         return pairs
+
+    def driver_over_time(self, row: int, t: Array, y: Array) -> Array:
+        """Return f, f', f'' (nt, 3) of the driver of a row at states y (nt, ny) at t (nt,): one may follow a block."""
+        k = int(self.drivers_of_rows()[row])
+        if self.network is not None and any(place == k for place, _ in self.network.motions):
+            return self.network.motion_over_time(t, y, k)
+        return np.asarray(self.drivers[k].values(t), dtype=np.float64)
 
     def drivers_of_rows(self) -> Ints:
         """Return the number of the driver of each row, (nc,), read-only."""

@@ -225,10 +225,32 @@ class Pictured:
 
         Notes
         -----
-        `mbd.live(build, path, {"angle": (value, low, high)})` takes a function that builds the mechanism, such as at an angle.
-        Lengths, which would change what bodies look like, are refused.
+        `mbd.live(build, path, {"length": (value, low, high)})` takes a function that builds the mechanism, such as of a length or an angle.
         """
         where: Path = view("live")(self, path, live, h=h, integrator=integrator)
+        return where
+
+    def to_fmu(self, path: str | Path, **how: Any) -> Path:
+        """Write an FMU for co-simulation: the mechanism for another tool, without Python.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, .fmu.
+        **how
+            inputs, outputs, parameters, h, version, ..., as of `mbd.to_fmu`.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        UsageError
+            For what the engine cannot run, by name; for names that do not exist; if no engine is built.
+        """
+        where: Path = view("to_fmu")(self, path, **how)
         return where
 
     def _repr_html_(self) -> str:

@@ -158,10 +158,13 @@ class _Copy:
         """Return a body."""
         M, place = self.place.M, self.place
         A = rotation_matrix(np.array(given["p"]))
-        J = np.array(given["J_bar"])
+        in_time = any(isinstance(x, str | dict) for x in given["J_bar"])  # of principal moments, which are those of the image
+        J = np.zeros(3) if in_time else np.array(given["J_bar"])
         moved = given | {"name": self.name(given["name"]), "r": place.point(given["r"])}
         moved["p"] = given["p"] if place.stays else from_rotation_matrix(place.R @ (M[:, None] * A * M)).tolist()
-        moved["J_bar"] = (J if J.ndim == 1 else M[:, None] * J * M).tolist()
+        moved["J_bar"] = given["J_bar"] if in_time else (J if J.ndim == 1 else M[:, None] * J * M).tolist()
+        if "exhaust" in given:
+            moved["exhaust"] = (M * np.array(given["exhaust"])).tolist()
         if "v" in given:
             moved["v"] = place.direction(given["v"])
         if "omega_bar" in given and place.mirrored:

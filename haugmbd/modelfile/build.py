@@ -92,6 +92,8 @@ def _built(document: Any, reading: Reading, ground: Body | None) -> System | Non
     reading.names["block"] = _names(sections["blocks"], "blocks", reading, {})
     _names(sections["sensors"], "sensors", reading, {})
     parts = _Parts(reading, ground)
+    blocks = parts.read("blocks", sections["blocks"], block_of)
+    reading.blocks.update({block.name: block for block in blocks if block is not None})
     bodies = parts.read("bodies", sections["bodies"], parts.body)
     for made in bodies:
         if made is not None:
@@ -110,8 +112,6 @@ def _built(document: Any, reading: Reading, ground: Body | None) -> System | Non
                     parts.joints.setdefault(joints[k].name, joints[k])
     _names(sections["contacts"], "contacts", reading, {})
     contacts = parts.read("contacts", sections["contacts"], parts.contact)
-    blocks = parts.read("blocks", sections["blocks"], block_of)
-    reading.blocks.update({block.name: block for block in blocks if block is not None})
     loads = parts.read("loads", sections["loads"], parts.load)
     read = [SECTIONS["sensors"][1].read(entry, ("sensors", k), reading) for k, entry in enumerate(sections["sensors"])]
     sensors = [Sensor(**values) for values in read if values is not BAD]

@@ -19,7 +19,7 @@ from haugmbd.forces.compliant import Flores, HuntCrossley, LankaraniNikravesh
 from haugmbd.joints import Composed, Locked, Spaced
 from haugmbd.modelfile.parts.blocks import BLOCKS
 from haugmbd.modelfile.parts.by_signature import signature_record
-from haugmbd.modelfile.parts.functions import Code, CodeName, TimeValue, VectorValue, function_schema
+from haugmbd.modelfile.parts.functions import Code, CodeName, Moments, TimeValue, VectorValue, function_schema
 from haugmbd.modelfile.parts.joint_loads import JOINT_LOAD_FIELDS, JOINT_LOADS
 from haugmbd.modelfile.parts.own_classes import OWN_CLASS, names_a_class
 from haugmbd.modelfile.parts.shapes import SHAPES, ShapeValue
@@ -51,8 +51,11 @@ NAME = Field("name", Text())
 BODY = Record(
     (
         NAME,
-        Field("mass", Number("kg")),
-        Field("J_bar", Array(((3,), (3, 3)), "kg m2"), says="inertia about the centre of mass, body frame"),
+        Field("mass", TimeValue("kg")),
+        Field("J_bar", Moments(), says="inertia about the centre of mass, body frame; in time three functions"),
+        Field(
+            "exhaust", Array(((3,),), "m/s"), False, "velocity of what leaves a body whose mass is a function of time, body frame"
+        ),
         Field("r", POINT, False, "centre of mass, global"),
         Field("p", Array(((4,),)), False, "Euler parameters, scalar first"),
         Field("v", Array(((3,),), "m/s"), False, "velocity, global"),

@@ -21,6 +21,7 @@ from haugmbd.drivers import Driver
 from haugmbd.errors import Fault
 from haugmbd.forces import TSDA, Bushing, ContactForce, LinearActuator, PointForce, StateForce, Torque
 from haugmbd.forces.base import ForceElement
+from haugmbd.forces.mass_in_time import MassInTime
 from haugmbd.forces.rope import SlackRope
 from haugmbd.joints import Composed, Pulley, Vectors
 from haugmbd.modelfile.parts.blocks import block_text
@@ -74,7 +75,7 @@ def document_of(
     faults: list[Fault] = []
     places = {load.name: [_first(bodies, load.parts()), _first(joints, load.parts())] for load in loads if load.parts()}
     joints = [*joints, *(load.rope for load in loads if isinstance(load, SlackRope))]  # as they were added
-    loads = [load for load in loads if not isinstance(load, SlackRope)]
+    loads = [load for load in loads if not isinstance(load, SlackRope | MassInTime)]  # those of bodies are written with them
     made = {id(part) for load in loads for part in load.parts()}  # the element makes them again
     bodies, joints = [body for body in bodies if id(body) not in made], [joint for joint in joints if id(joint) not in made]
 
@@ -164,7 +165,17 @@ def _undrawn(body: Body, parameters: Parameters) -> Document:
     J = np.diag(body.J_bar)
     diagonal = _same(np.diag(J), body.J_bar)
     text: Document = {"name": body.name, "mass": body.mass, "J_bar": (J if diagonal else body.J_bar).tolist()}
+    if body.in_time is not None:
+        text |= _in_time(body, parameters)
     return text | {"r": body.r.tolist(), "p": body.p.tolist()}
+
+
+def _in_time(body: Body, parameters: Parameters) -> Document:
+    """Return mass, moments of inertia and exhaust velocity of a mass in time."""
+    load, given = MassInTime(body), body.in_time or {}
+    text: Document = {} if given["mass"] is None else {"mass": driver_text(load.mass, parameters)}
+    text |= {"J_bar": [driver_text(f, parameters) for f in load.moments]} if load.moments else {}
+    return text | ({} if given["exhaust"] is None else {"exhaust": load.exhaust.tolist()})
 
 
 def body_text(body: Body, parameters: Parameters) -> Document:

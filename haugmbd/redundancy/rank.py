@@ -22,7 +22,7 @@ Each sample is one pass over the elimination for each correction: O(n) if the el
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -81,6 +81,19 @@ def only_here(model: Model, state: State, examined: RankAnalysis) -> Ints:
     dropped, answer = examined.dropped, least_motions(model, examined)
     still = corrected(model, state, examined, np.zeros((model.nb + 1, SLOTS)), answer=answer)
     moved = np.zeros(len(dropped), dtype=bool)
+    for there in neighbours(model, state, examined, answer):
+        if still is None or there is None:
+            moved[:] = True
+            break
+        moved |= np.abs(there.Phi - still.Phi)[dropped] > MISFIT_PART * examined.tolerance * examined.length
+    return dropped[moved]
+
+
+def neighbours(model: Model, state: State, examined: RankAnalysis, answer: Callable[[Array], Array]) -> Iterator[Corrected | None]:
+    """Yield poses that random motions of the kept rows lead to, and None for a motion that Newton's method does not close.
+
+    answer: that of `least_motions`
+    """
     motions = random_motions(model, examined.elimination, SAMPLES)
     for k in range(SAMPLES):
         v = motions[: model.nb + 1, :, k]
@@ -88,14 +101,9 @@ def only_here(model: Model, state: State, examined: RankAnalysis) -> Ints:
         if size <= NEWTON_TOL:
             continue
         v *= STEP * examined.length / size
-        there = next(
+        yield next(
             (s for h in range(HALVINGS) if (s := corrected(model, state, examined, v / 2**h, answer=answer)) is not None), None
         )
-        if still is None or there is None:
-            moved[:] = True
-            break
-        moved |= np.abs(there.Phi - still.Phi)[dropped] > MISFIT_PART * examined.tolerance * examined.length
-    return dropped[moved]
 
 
 class Corrected(NamedTuple):
@@ -414,17 +422,21 @@ def _normalised(model: Model, rows: Rows) -> tuple[Array, Array, Ints, float]:
     J[:, :, 3:] /= length
     J[rows.bodies == 0] = 0.0
     norm = np.sqrt(np.einsum("rsc,rsc->r", J, J))
-    value = np.abs(rows.Phi + driver_values(model, rows.state.t)[model.drivers_of_rows()])
+    value = np.abs(rows.Phi + driver_values(model, rows.state)[model.drivers_of_rows()])
     flat = (norm == 0.0) | (norm < FLAT_TOL * value)
     norm[flat] = 1.0
     J /= norm[:, None, None]
     return J, norm, flat, length
 
 
-def driver_values(model: Model, t: float) -> Array:
-    """Return f of each driver at time t [s], (nd,). Exceptions of a user's function are raised unchanged."""
+def driver_values(model: Model, state: State) -> Array:
+    """Return f of each driver at a state, (nd,). Exceptions of a user's function are raised unchanged."""
+    t = state.t
     calls = {call.slot: call for call in model.force_callbacks.driver_calls}
-    values = [driver_jet(calls[k], t) if k in calls else driver.values(t) for k, driver in enumerate(model.drivers)]
+    known = {k: driver_jet(call, t) for k, call in calls.items()}
+    if model.network is not None:
+        known |= model.network.motion_values(t, state.flat)
+    values = [known[k] if k in known else driver.values(t) for k, driver in enumerate(model.drivers)]
     return np.array([jet[0] for jet in values])
 
 

@@ -17,6 +17,7 @@ from haugmbd.control.block import Block
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError, warn_user
 from haugmbd.forces.base import ForceElement
+from haugmbd.forces.mass_in_time import MassInTime
 from haugmbd.formats import view
 
 
@@ -89,6 +90,7 @@ def every_part(system: Any) -> Iterator[Any]:
 def remove_parts(system: Any, parts: tuple[Any, ...]) -> None:
     """Take parts out of a system. Raise UsageError if one is not in it, or if others need it, by name."""
     own = {id(part) for part in parts}
+    own |= {id(load) for load in system.loads if isinstance(load, MassInTime) and id(load.body) in own}
     for load in (part for part in parts if isinstance(part, ForceElement)):
         own.update(id(part) for part in load.parts())
         own.add(id(getattr(load, "rope", load)))

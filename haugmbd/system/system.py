@@ -23,12 +23,15 @@ from haugmbd.contact.contact import Contact
 from haugmbd.contact.contacts import Contacts
 from haugmbd.content_digest import register_content, sorted_state
 from haugmbd.control.block import Block
-from haugmbd.control.diagram.build import build_network, try_network
+from haugmbd.control.diagram.build import build_network, driven_by_blocks, try_network
+from haugmbd.control.diagram.network import Network
+from haugmbd.control.output import BlockOutput
 from haugmbd.control.signals import SensorLike
 from haugmbd.deprecated import public_class
 from haugmbd.drivers.expression import read_parameters
 from haugmbd.errors import Fault, LockedModelWarning, ModelError, UsageError, warn_user
 from haugmbd.forces.base import ForceElement
+from haugmbd.forces.mass_in_time import MassInTime
 from haugmbd.forces.rope import SlackRope
 from haugmbd.formats import MODELS, named
 from haugmbd.kkt.registry import check_solver
@@ -185,6 +188,8 @@ class System(Compilable):
             raise UsageError(f"system.add: prefix, at and mirror are of systems, and {part!r:.80} is none.")
         if isinstance(part, Body):
             self.bodies.append(part)
+            if part.in_time is not None and not part.faults():
+                self.loads.append(MassInTime(part))
         elif isinstance(part, ForceElement):
             for own in part.parts():
                 self.add(own)
@@ -511,13 +516,23 @@ class System(Compilable):
         g = gravity if gravity is not None and gravity.shape == (3,) else np.zeros(3)
 
         def build(bodies: Sequence[Body], joints: Sequence[Joint]) -> Model:
-            return build_model(self.name, bodies, joints, (), g, solver=solver, equations=equations)
+            return build_model(self.name, bodies, joints, (), g, solver=solver, equations=equations, network=moving)
 
+        read_one_by_one = equations.that_have_no_pattern(self.joints)
+        driven = driven_by_blocks(read_one_by_one, map(equations.of, read_one_by_one))
+        moving: Network | None = None
+        if driven:  # without the blocks the rows of these joints have no values
+            of_blocks = {where for where, _ in driven}
+            others = parts._replace(joints=[joint for joint in self.joints if f"joint {joint.name!r}" not in of_blocks])
+            checked = check(others, build, at_pose, tolerance)
+            moving, faults = self._network(driven, try_it=not checked.faults)
+            if checked.faults or faults:
+                return checked._replace(faults=(*checked.faults, *faults), rows=None), equations
         checked = check(parts, build, at_pose, tolerance)
         late = [x for group in self._contact_groups for x in group.late_faults(self.bodies, self.joints, self.contacts)]
         if late:
             checked = checked._replace(faults=(*checked.faults, *late), rows=None)
-        return self._with_network(checked), equations
+        return checked._replace(network=moving) if driven else self._with_network(checked), equations
 
     @property
     def _signal_parts(self) -> tuple[Sequence[Joint], Sequence[ForceElement]]:
@@ -526,12 +541,18 @@ class System(Compilable):
 
     def _with_network(self, checked: Checked) -> Checked:
         """Return the findings with those of the blocks, whose functions are called if nothing else is wrong."""
-        network, faults = build_network(self.blocks, self.sensors, self.bodies, *self._signal_parts, State.from_y, self.contacts)
-        if network is not None and not (checked.faults or faults):
-            faults = try_network(network, self._signal_parts[1])
+        network, faults = self._network((), try_it=not checked.faults)
         if faults:
             return checked._replace(faults=(*checked.faults, *faults), rows=None)
         return checked._replace(network=network)
+
+    def _network(self, driven: Sequence[tuple[str, BlockOutput]], *, try_it: bool) -> tuple[Network | None, tuple[Fault, ...]]:
+        """Return the blocks, and their faults;  driven: the outputs that drive joints;  try_it: whether functions are called."""
+        parts = self._signal_parts
+        network, faults = build_network(self.blocks, self.sensors, self.bodies, *parts, State.from_y, self.contacts, driven)
+        if network is not None and try_it and not faults:
+            faults = try_network(network, parts[1], driven)
+        return network, faults
 
 
 def _owner(body: Body) -> str:

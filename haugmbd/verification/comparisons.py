@@ -190,11 +190,21 @@ def displaced(state: State, bodies: Ints, direction: int, s: float) -> State:
     return state.replace(r=r, p=p)
 
 
+def later(model: Model, state: State, s: float) -> State:
+    """Return the state at the time s from it, with the states of blocks that drivers follow moved by their rates."""
+    network = model.network
+    if network is None or not network.motions:
+        return state.replace(t=state.t + s)
+    angles, rates = np.array(state.angles), np.zeros((1, len(state.flat)))
+    network.put_rates(np.array([state.t]), state.flat[None], rates)
+    return state.replace(t=state.t + s, angles=angles + s * rates[0, len(state.flat) - len(angles) :])
+
+
 class AcceleratedMotion:
     """A motion through a state, with accelerations of all bodies but the ground."""
 
     def __init__(self, model: Model, state: State, rng: Random) -> None:
-        self._state = state
+        self._state, self._model = state, model
         self._a, self._w1, self._w2 = rng.normal(size=(3, *state.r.shape))
         self._a *= model.length
         self._a[0] = self._w1[0] = self._w2[0] = 0.0
@@ -205,7 +215,8 @@ class AcceleratedMotion:
         back = np.einsum("nji,nj->ni", euler_parameters.rotation_matrix(turn), self._w1)
         p = euler_parameters.product(euler_parameters.product(self._state.p, euler_parameters.exponential(self._w1 * s)), turn)
         r = self._state.r + self._state.v * s + 0.5 * self._a * s * s
-        return self._state.replace(t=self._state.t + s, r=r, p=p, v=self._state.v + self._a * s, omega_bar=back + self._w2)
+        moved = later(self._model, self._state, s)
+        return moved.replace(r=r, p=p, v=self._state.v + self._a * s, omega_bar=back + self._w2)
 
     def u_dot(self) -> Array:
         """Return the accelerations (v_dot, omega_bar_dot) at the first state, (nb + 1, 6)."""

@@ -37,6 +37,7 @@ from haugmbd.verification.comparisons import (
     Random,
     displaced,
     gap_of,
+    later,
     random_state,
     rate_of,
     steps_at,
@@ -146,7 +147,7 @@ def _check_state(
     worst.add("Phi", rows.Phi, DerivativeGap(np.abs(rows.Phi - flipped), flipped), t)
     for name, given, directions in (("Phi_r", rows.Phi_r, range(3)), ("PiBar", rows.PiBar, range(3, 6))):
         worst.add(name, _moving(rows, given), _jacobian_gap(at, rows, given, directions, sets), t)
-    worst.add("nu", rows.nu, gap_of(rows.nu, lambda s: -at.rows(state.replace(t=t + s)).Phi, steps=steps), t)
+    worst.add("nu", rows.nu, gap_of(rows.nu, lambda s: -at.rows(later(at.model, state, s)).Phi, steps=steps), t)
     given = _along(rows, motion.u_dot()) - rows.gamma  # = d/dt (Phi_q u - nu)
     gap = gap_of(given, lambda s: _velocity_gap(at.rows(motion.at(s))), steps=steps)
     worst.add("gamma", rows.gamma, DerivativeGap(gap.error, _along(rows, motion.u_dot()) - gap.nearest), t)

@@ -103,7 +103,7 @@ class GeodesicRows:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         model = problem.model
-        self._f = driver_values(model, problem.held.start.t)[model.drivers_of_rows()] if model.nc else np.zeros(0)
+        self._f = driver_values(model, problem.held.start)[model.drivers_of_rows()] if model.nc else np.zeros(0)
         self._row_of = {int(slot): row for row, slot in enumerate(model.slot_of_row)}
         axes = [axis for axis in locked_axes_of(model) if not np.isin(axis.rows, problem.asleep).any()]
         self._axes, self._frames = _axes(axes), _frames(axes, self._f)

@@ -68,7 +68,7 @@ class D(Primitive):
         return ((self.i, self.s_bar_i), (self.j, self.s_bar_j))
 
     def extra_faults(self) -> tuple[Fault, ...]:
-        if self.f.faults_of_motion():
+        if self.f.faults_of_motion() or self.f.reads_state:
             return ()
         f = float(self.f.values(0.0)[0])
         if f > 0.0:

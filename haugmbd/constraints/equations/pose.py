@@ -79,6 +79,9 @@ class PoseRow(Primitive):
         axes = np.eye(3)
         return (*((self.i, as_vector(axis)) for axis in axes), (self.j, as_vector(axes[PAIRS[self.k][1]])))
 
+    def prescribed(self) -> tuple[Driver, ...]:
+        return self.functions
+
     def given(self) -> dict[str, Array]:
         return {}
 

@@ -108,7 +108,7 @@ def integrations_behind(network: Network, source: Block) -> dict[Any, int]:
     Keys are the names of signals, blocks for their states, and VELOCITY. What only a sampled block or another delay passes on is not in it.
     """
     found: dict[Any, int] = {f"{source.name}.{output}": 0 for output in source.outputs}
-    used = [output.label for _, output in network.outputs]
+    used = [output.label for _, output in (*network.outputs, *network.motions, *network.masses)]
     before: dict[Any, int] = {}
     while found != before:
         before = dict(found)

@@ -3,16 +3,19 @@ r"""Build the network of a system: names are resolved, states are numbered, and 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array
+from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.joint import Joint
 from haugmbd.control.block import Block
 from haugmbd.control.diagram.evaluation import AlgebraicLoop, Instant
+from haugmbd.control.diagram.motion_jets import REMEDY as MOTION_REMEDY
+from haugmbd.control.diagram.motion_jets import motion_jet
 from haugmbd.control.diagram.network import Network
 from haugmbd.control.joint_signal import places_of
 from haugmbd.control.names import texts_of
@@ -45,19 +48,21 @@ def build_network(
     loads: Sequence[ForceElement],
     make_state: Callable[[float, Array, int], Any],
     contacts: Sequence[Any] = (),
+    driven: Sequence[tuple[str, BlockOutput]] = (),
 ) -> tuple[Network | None, tuple[Fault, ...]]:
     """Return the network of the blocks, without places in tables, and its faults; None without blocks.
 
-    make_state: the State of a flat vector, for sensors
+    make_state: the State of a flat vector, for sensors;  driven: the outputs that drive joints, with the joints
     """
+    used = [*((load.where, driver) for load in loads for driver in load.drivers()), *driven]
     if not blocks and not sensors:
-        return None, foreign_outputs(blocks, loads)
+        return None, foreign_outputs(blocks, used)
     scope = Scope(*map(_by_name, (joints, loads, blocks, sensors, bodies, contacts)))
     network = Network(tuple(blocks), scope, {body: k for k, body in enumerate(bodies)}, make_state=make_state)
     faults = [
         *_name_faults(blocks, sensors, joints),
         *(fault for block in blocks for fault in block.faults()),
-        *foreign_outputs(blocks, loads),
+        *foreign_outputs(blocks, used),
     ]
     if faults:
         return network, tuple(faults)
@@ -91,17 +96,29 @@ def _name_faults(blocks: Sequence[Block], sensors: Sequence[Any], joints: Sequen
     return found
 
 
-def foreign_outputs(blocks: Sequence[Block], loads: Sequence[ForceElement]) -> tuple[Fault, ...]:
-    """Return a fault of each force element that uses the output of a block that is not in the system."""
+def foreign_outputs(blocks: Sequence[Block], used: Sequence[tuple[str, Any]]) -> tuple[Fault, ...]:
+    """Return a fault of each part that uses the output of a block that is not in the system;  used: parts and their drivers."""
     known = set(map(id, blocks))
-    return tuple(
-        Fault(
-            load.where, f"it uses {driver.label!r}, and {driver.block.where} is not in the system", "Add it with system.add(block)."
+    found = {
+        (where, driver.label): Fault(
+            where, f"it uses {driver.label!r}, and {driver.block.where} is not in the system", "Add it with system.add(block)."
         )
-        for load in loads
-        for driver in load.drivers()
+        for where, driver in used
         if isinstance(driver, BlockOutput) and id(driver.block) not in known
-    )
+    }
+    return tuple(found.values())
+
+
+def driven_by_blocks(joints: Sequence[Joint], equations: Iterable[Sequence[Primitive]]) -> list[tuple[str, BlockOutput]]:
+    """Return the outputs of blocks that drive joints, each once, with the joint."""
+    found = {
+        id(f): (f"joint {joint.name!r}", f)
+        for joint, own in zip(joints, equations, strict=True)
+        for p in own
+        for f in p.prescribed()
+        if isinstance(f, BlockOutput)
+    }
+    return list(found.values())
 
 
 def _read_names(network: Network) -> list[Fault]:
@@ -165,7 +182,9 @@ def _number_states(network: Network) -> None:
     network.x0 = np.array(x0, dtype=np.float64)
 
 
-def try_network(network: Network, loads: Sequence[ForceElement]) -> tuple[Fault, ...]:
+def try_network(
+    network: Network, loads: Sequence[ForceElement], driven: Sequence[tuple[str, BlockOutput]] = ()
+) -> tuple[Fault, ...]:
     """Return the faults of the functions, called once at the modelled pose; write the initial states that depend on signals there."""
     y = _modelled(network, loads)
     faults: list[Fault] = []
@@ -192,6 +211,14 @@ def try_network(network: Network, loads: Sequence[ForceElement]) -> tuple[Fault,
         for driver in load.drivers():
             if isinstance(driver, BlockOutput):
                 _tried(faults, load.where, lambda driver=driver: for_forces.number(driver))
+    for where, driver in driven if not faults else ():
+        try:
+            motion_jet(Instant(network, 0.0, y, for_forces=True), driver)
+        except SimulationError as error:
+            what, _, remedy = error.message.rpartition(". ")
+            faults.append(Fault(where, what or remedy, remedy if what else MOTION_REMEDY))
+        except Exception as error:  # noqa: BLE001  a user's function may raise anything
+            faults.append(Fault(where, error_text(error), MOTION_REMEDY))
     return tuple(faults)
 
 

@@ -148,7 +148,7 @@ class Instant(Mapping[str, Any]):
         """Return a quantity of a force element."""
         load = signal.load
         entry = self.network.entries[load.name]
-        if self.measured is not None and signal.quantity in MEASURED.get(load.kind, ()):
+        if self.measured is not None and len(self.measured) and signal.quantity in MEASURED.get(load.kind, ()):
             return float(self.measured[entry.signal, MEASURED[load.kind].index(signal.quantity)])
         bodies, own = self.network.states_of_load(entry, self.y[None])
         known = with_outputs(load, lambda output: np.array([self.number(output)]))
@@ -231,6 +231,17 @@ class Instant(Mapping[str, Any]):
         wanted = "one number" if output.component is None else f"its number {output.component}"
         raise SimulationError(f"{output.block.where}: output {output.name!r} is {is_now}, and {wanted} is needed")
 
+    def rates_of(self, block: Block) -> Array:
+        """Return what the derivative of a block gives, (n,) finite numbers."""
+        assert block.derivative is not None
+        given = self._called(block, "derivative", block.derivative, self.x(block))
+        rate = numbers(given)
+        if rate is None or rate.size != block.states or rate.ndim > 1 or not np.isfinite(rate).all():
+            what = shown(given) if rate is None or rate.size > MOST_SHOWN else rate.tolist()
+            wanted = "a finite number" if block.states == 1 else f"{block.states} finite numbers"
+            raise SimulationError(f"{block.where}: derivative returns {what} at t = {self.t:.9g} s, must be {wanted}")
+        return np.atleast_1d(rate)
+
     def rates(self, lines: Array | None = None) -> Array:
         """Return the rates of all states of the network: of the blocks, then of the turns that are counted.
 
@@ -241,14 +252,8 @@ class Instant(Mapping[str, Any]):
         for block in network.blocks:
             if block.derivative is None:
                 continue
-            given = self._called(block, "derivative", block.derivative, self.x(block))
-            rate = numbers(given)
-            if rate is None or rate.size != block.states or rate.ndim > 1 or not np.isfinite(rate).all():
-                what = shown(given) if rate is None or rate.size > MOST_SHOWN else rate.tolist()
-                wanted = "a finite number" if block.states == 1 else f"{block.states} finite numbers"
-                raise SimulationError(f"{block.where}: derivative returns {what} at t = {self.t:.9g} s, must be {wanted}")
             first = network.at[block]
-            out[first : first + block.states] = rate
+            out[first : first + block.states] = self.rates_of(block)
             if lines is not None and block.switch is not None:
                 e, switch = self._called(block, "switch", block.switch, self.x(block))
                 out[first] = switched_rate(float(e), float(switch), float(lines[first, 1]), float(lines[first, 2]))

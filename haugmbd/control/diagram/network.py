@@ -21,8 +21,9 @@ from haugmbd.control.block import Block
 from haugmbd.control.delay_line import DelayLine
 from haugmbd.control.diagram.evaluation import Instant
 from haugmbd.control.diagram.implicit import StateSolver
+from haugmbd.control.diagram.motion_jets import motion_jet, rate_jet
 from haugmbd.control.joint_signal import JointPlaces, places_of
-from haugmbd.control.output import BlockOutput
+from haugmbd.control.output import BlockOutput, RecordedOutput
 from haugmbd.control.sampled import OUT, SAME, HeldNumber, HeldVector, Sampled
 from haugmbd.control.signals import DynamicSignal, JointSignal, OutputSignal, Scope, Signal
 from haugmbd.workspace.layout import WIDTH
@@ -36,9 +37,11 @@ class Network:
     coordinates: of each joint coordinate that is a signal, its numbers and the state that counts its turns, -1 for none
     turning: the signals whose rates those states integrate;  x0: initial states
     entries: the force elements by name;  outputs: the outputs that they use, with their places in the driver table
+    motions: those that joints are driven by, whose f, f' and f'' are written there
+    masses: those that are masses or moments of inertia, with f and f'
     vectors: the outputs that are vectors;  shapes: of all outputs, at the modelled pose
     place: of the first state there;  n_states: internal states of the model
-    make_state: the State of a flat vector
+    make_state: the State of a flat vector;  alone: whether only motions are wanted, where no force is evaluated
     dynamics: the value of a DynamicSignal at (t, y), by the model of a run; None before one begins
     """
 
@@ -53,9 +56,12 @@ class Network:
     x0: Array = field(default_factory=lambda: np.zeros(0))
     entries: Mapping[str, Any] = field(default_factory=dict)
     outputs: tuple[tuple[int, BlockOutput], ...] = ()
+    motions: tuple[tuple[int, BlockOutput], ...] = ()
+    masses: tuple[tuple[int, BlockOutput], ...] = ()
     vectors: tuple[str, ...] = ()
     shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
     place: int = 0
+    alone: bool = False
     n_states: int = 0
     make_state: Callable[[float, Array, int], Any] | None = None
     dynamics: Callable[[float, Array, DynamicSignal], Any] | None = None
@@ -104,7 +110,7 @@ class Network:
     @cached_property
     def unread(self) -> tuple[str, ...]:
         """Return the names of the outputs that no evaluation of rates and forces calls, without held values and delays."""
-        reached = {output.label for _, output in self.outputs}
+        reached = {output.label for _, output in (*self.outputs, *self.motions, *self.masses)}
         for block in self.blocks:
             reached.update(name for label in ("derivative", "switch") for name in self.read_by.get((block, label), ()))
         new = reached
@@ -173,6 +179,9 @@ class Network:
 
     def evaluate(self, t: float, y: Array, measured: Array, F: Array, memory: Any = None) -> None:
         """Write the rates of the states, and the outputs that force elements use, to the driver table; in an implicit step solve for x."""
+        if self.alone:
+            self._put_motions(t, y, np.zeros((0, 2)), F, memory)
+            return
         if self._in_dynamics:
             self._evaluate_for_forces(t, y, measured, F, memory)
             return
@@ -185,12 +194,42 @@ class Network:
         F[self.place : self.place + self.size, 0] = rates
         for place, output in self.outputs:
             F[place, 0] = instant.number(output)
+        self._put_motions(t, y, measured, F, memory)
+
+    def _put_motions(self, t: float, y: Array, measured: Array, F: Array, memory: Any) -> None:
+        """Write what drives joints, and masses in time, which may depend on nothing that the forces give."""
+        if self.motions or self.masses:
+            instant = Instant(self, t, y, measured=measured, memory=memory, for_forces=True)
+            for place, output in self.motions:
+                F[place] = motion_jet(instant, output)
+            for place, output in self.masses:
+                F[place] = rate_jet(instant, output)
+
+    def motion_values(self, t: float, y: Array) -> dict[int, Array]:
+        """Return f, f' and f'' (3,) of the outputs that drive joints at a state, by their places in the driver table."""
+        if not self.motions:
+            return {}
+        instant = Instant(self, t, y, for_forces=True)
+        return {place: motion_jet(instant, output) for place, output in self.motions}
+
+    def recorded(self, output: Any, t: Array, y: Array) -> RecordedOutput:
+        """Return an output and its rate at states y (nt, ny), in place of the output."""
+        jets = [rate_jet(Instant(self, float(time), row, for_forces=True), output) for time, row in zip(t, y, strict=True)]
+        return RecordedOutput(np.array(jets).reshape(-1, 3))
+
+    def motion_over_time(self, t: Array, y: Array, place: int) -> Array:
+        """Return f, f' and f'' (nt, 3) of an output that drives a joint at states y (nt, ny); NaN where a state is not finite."""
+        F = np.full((len(t), 3), np.nan)
+        for k in np.flatnonzero(np.isfinite(y).all(axis=1)).tolist():
+            F[k] = self.motion_values(float(t[k]), y[k])[place]
+        return F
 
     def _evaluate_for_forces(self, t: float, y: Array, measured: Array, F: Array, memory: Any) -> None:
         """Write the outputs that force elements use; raise AlgebraicLoop if one of them needs what the forces give."""
         instant = Instant(self, t, y, measured=measured, memory=memory, for_forces=True)
         for place, output in self.outputs:
             F[place, 0] = instant.number(output)
+        self._put_motions(t, y, measured, F, memory)
 
     @property
     def reads_dynamics(self) -> bool:
@@ -257,7 +296,16 @@ class Network:
             for block in self.delays:
                 row[self.columns(block, row)] = instant[f"{block.name}.{OUT}"]
 
-    def placed(self, entries: Iterable[Any], outputs: Iterable[tuple[int, BlockOutput]], place: int, n_states: int) -> Network:
+    def placed(
+        self,
+        entries: Iterable[Any],
+        outputs: Iterable[tuple[int, BlockOutput]],
+        motions: Iterable[tuple[int, BlockOutput]],
+        masses: Iterable[tuple[int, BlockOutput]],
+        place: int,
+        n_states: int,
+    ) -> Network:
         """Return the network with the places of its outputs and states in the tables of a model."""
-        named = {entry.load.name: entry for entry in entries}
-        return replace(self, entries=named, outputs=tuple(outputs), place=place, n_states=n_states)
+        named = {**self.entries, **{entry.load.name: entry for entry in entries}}
+        places = {"outputs": tuple(outputs), "motions": tuple(motions), "masses": tuple(masses)}
+        return replace(self, entries=named, place=place, n_states=n_states, **places)

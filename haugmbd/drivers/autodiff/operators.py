@@ -46,6 +46,18 @@ class Operators(NDArrayOperatorsMixin):
 
     __slots__ = ()
 
+    def __iadd__(self, other: Any) -> Any:  # x += y is x = x + y: values are never changed in place
+        return self + other
+
+    def __isub__(self, other: Any) -> Any:
+        return self - other
+
+    def __imul__(self, other: Any) -> Any:
+        return self * other
+
+    def __itruediv__(self, other: Any) -> Any:
+        return self / other
+
     def where(self, condition: Any, x: Any, y: Any) -> Any:
         """Return x if the condition holds, else y; any of the three may be of this class."""
         raise TypeError(f"{type(self).__name__} has no rule for np.where")

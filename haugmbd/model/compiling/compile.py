@@ -28,6 +28,8 @@ from haugmbd.control.output import BlockOutput
 from haugmbd.drivers import Constant, Driver, DriverTables, compile_drivers
 from haugmbd.drivers.program import room_for_tapes
 from haugmbd.forces.base import ForceElement
+from haugmbd.forces.mass_in_time import INERTIA, SHIFT, MassInTime
+from haugmbd.forces.registry import MASSES
 from haugmbd.forces.stops import WrittenLine
 from haugmbd.friction.tables import FrictionTables, friction_tables, sweep_tables
 from haugmbd.kkt.cluster_order import CoupledRow
@@ -133,16 +135,22 @@ def compile_tables(
     forces = force_table(number, entries, n_angles, places)
     friction = friction_tables(number, entries, _slots_by_joint(joints, equations, edges), edges, n_angles, places)
     if network is not None:
-        outputs = [(k, driver) for k, driver in enumerate(number.drivers) if isinstance(driver, BlockOutput)]
-        network = network.placed(entries, outputs, places[-network.size] if network.size else 0, len(states))
+        followed = [(k, driver) for k, driver in enumerate(number.drivers) if isinstance(driver, BlockOutput)]
+        driving = {*equations.driver.tolist(), *(number.driver(f) for p in equations.objects.values() for f in p.prescribed())}
+        of_masses = {k for entry in entries if isinstance(entry.load, MassInTime) for k in entry.drivers} - driving
+        motions, masses = ([one for one in followed if one[0] in some] for some in (driving, of_masses))
+        outputs = [one for one in followed if one[0] not in driving | of_masses]
+        network = network.placed(entries, outputs, motions, masses, places[-network.size] if network.size else 0, len(states))
     body_of, x_bar = number.marker_table()
     number.forget()
     drivers = compile_drivers(number.drivers)
     n_tail = n_angles + len(states)
+    inertia = inertia_tables(bodies, equations, body_of, x_bar)
+    keep_shifts(forces, entries, inertia)
     callbacks = force_callbacks(number, drivers, _joint_by_driver(joints, equations), entries, n_tail, network)
     parts = _Parts(
         gravity,
-        inertia_tables(bodies, equations, body_of, x_bar),
+        inertia,
         edges,
         equations,
         rows,
@@ -171,6 +179,13 @@ def compile_tables(
         tuple(turns.angles.values()),
         states,
     )
+
+
+def keep_shifts(forces: tuple[Ints, Array, Ints], entries: Sequence[LoadEntry], inertia: InertiaTables) -> None:
+    """Write what is added to the inertia on massless directions to the rows of the masses in time."""
+    first = int(forces[2].ravel()[MASSES])
+    for k, entry in enumerate(entry for entry in entries if isinstance(entry.load, MassInTime)):
+        forces[1][first + k, SHIFT : SHIFT + INERTIA] = (inertia.shifted - inertia.true)[entry.bodies[0]]
 
 
 def _slots_by_joint(joints: Sequence[Joint], equations: Equations, edges: Edges) -> Callable[[str], Ints]:

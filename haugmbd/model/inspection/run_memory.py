@@ -45,6 +45,13 @@ def need_no_memory(model: Model, what: str) -> None:
         )
 
 
+def need_constant_masses(model: Model, what: str) -> None:
+    """Raise UsageError, with the bodies, for masses in time;  what: that has one mass matrix for all times."""
+    names = ", ".join(repr(entry.load.body.name) for entry in model.masses_in_time)
+    if names:
+        raise UsageError(f"{what} has one mass matrix, and mass or inertia of {names} change in time: simulate it.")
+
+
 def stop_faults(model: Model, t: Array, y: Array) -> tuple[Fault, ...]:
     """Return one fault for each rigid JointLimit beyond which the states y (nt, ny) at t (nt,) are, with the first of them."""
     found = []

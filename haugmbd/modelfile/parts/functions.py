@@ -5,7 +5,7 @@ r"""Functions in a model file: of time as numbers, expressions and splines; of t
 {"spline": {"t": [...], "f": [...]}}        a quintic spline
 {"function": "module:function"}             a Python function, imported only with allow_code=True
 {"functions": ["module:f", ...]}            f, f' and f'' as Python functions, likewise
-{"output": "controller.out"}                an output of a block, for force elements
+{"output": "controller.out"}                an output of a block
 """
 
 from __future__ import annotations
@@ -123,6 +123,20 @@ class CodeOrOutput(Kind):
 
     def schema(self) -> dict[str, Any]:
         return {"anyOf": [CODE_RECORD.schema(), OUTPUT_RECORD.schema()]}
+
+
+@dataclass(frozen=True)
+class Moments(Kind):
+    """Inertia: three principal values, a matrix, or three functions of time."""
+
+    def read(self, given: Any, path: Path, reading: Reading) -> Any:
+        if isinstance(given, list) and any(isinstance(x, str | dict) for x in given):
+            return ListOf(TimeValue("kg m2"), 3, 3).read(given, path, reading)
+        return Array(((3,), (3, 3)), "kg m2").read(given, path, reading)
+
+    def schema(self) -> dict[str, Any]:
+        three = {"type": "array", "items": {"$ref": "#/$defs/function"}, "minItems": 3, "maxItems": 3}
+        return {"anyOf": [Array(((3,), (3, 3)), "kg m2").schema(), three]}
 
 
 @dataclass(frozen=True)

@@ -215,7 +215,7 @@ class HasQuantities(ABC):
 
         def of(p: Piece) -> DriverHistory:
             unique = not len(p._self_stresses.of(np.array([driven_row(p.model, name)]))[0])
-            return driver_history(p.model, p.t, p._solve, partial(getattr, p, "_work"), name, unique=unique)
+            return driver_history(p.model, p.t, p.y, p._solve, partial(getattr, p, "_work"), name, unique=unique)
 
         return over_structures(self._pieces(), name, lambda p: name in p.model.joints, of, join_drivers)
 

@@ -112,7 +112,7 @@ ANGLES = ("1", "rad")
 
 def constraint_gaps(model: Model, rows: Rows, t: float) -> Gaps:
     """Return the gaps of all rows at time t [s]."""
-    f = driver_values(model, t)[model.drivers_of_rows()]
+    f = driver_values(model, rows.state.replace(t=t))[model.drivers_of_rows()]
     force, moment = (np.sqrt(np.einsum("ra,ra->r", x, x)) for x in (rows.Phi_r[:, 1], rows.PiBar[:, 1]))
     coupled, by_unit, is_angle = _units_of(model)
     cosine = _cosines(model, rows)
