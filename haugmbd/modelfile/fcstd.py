@@ -51,7 +51,8 @@ MAX_BYTES, MAX_DOCUMENT, MAX_ELEMENTS = 512 * 2**20, 64 * 2**20, 600_000
 """Of the file, of its Document.xml, and elements in it."""
 MAX_PATH = 40
 """Names on the path of a reference."""
-LARGEST = 1e60
+LARGEST = 1e20
+"""Numbers are below it: an inertia grows with the fifth power of a length."""
 GRAVITY = (0.0, 0.0, -9.80665)
 """[m/s2] A document has none."""
 SIMPLE = {
