@@ -557,11 +557,15 @@ LAB13 = {
 LAB14 = {
     "least mu": Exercise(
         "least coefficient of friction at which the block holds on 25 degrees",
-        number(lambda: float(np.tan(np.radians(25.0))), 2e-3, "At the limit the friction mu N balances the weight along the incline."),
+        number(
+            lambda: float(np.tan(np.radians(25.0))), 2e-3, "At the limit the friction mu N balances the weight along the incline."
+        ),
     ),
     "stop": Exercise(
         "how far the block slides on a level floor [m]",
-        number(lambda: 2.0**2 / (2.0 * 0.3 * G), 1e-3, "The friction mu m g takes the kinetic energy; the angle of the incline is 0."),
+        number(
+            lambda: 2.0**2 / (2.0 * 0.3 * G), 1e-3, "The friction mu m g takes the kinetic energy; the angle of the incline is 0."
+        ),
     ),
     "paradox": Exercise(
         "least coefficient of friction with the paradox at some angle",
