@@ -308,7 +308,9 @@ class HybridSimulation:
         """Return the impulses of the contacts that touch.  Raise SimulationError if there is no solution."""
         m = self.mechanism
         try:
-            return solve_impulse(read_arguments(m.free, state, (), [m.contacts[name] for name in touching], (), False))
+            return solve_impulse(
+                read_arguments(m.free, state, (), [m.contacts[name] for name in touching], (), False, self.of.methods.impact)
+            )
         except UsageError as error:
             raise SimulationError(f"the impact at t = {state.t:.9g} s has no solution: {error}{_prescribed(m.free)}") from error
 
