@@ -61,6 +61,7 @@ from haugmbd.modelfile.urdf.write import write_urdf as write_urdf
 from haugmbd.modelfile.mjcf.read import read_mjcf as read_mjcf
 from haugmbd.modelfile.mjcf.write import write_mjcf as write_mjcf
 from haugmbd.modelfile.asmt.read import read_asmt as read_asmt
+from haugmbd.modelfile.fcstd import read_fcstd as read_fcstd
 from haugmbd.modelfile.sdf import read_sdf as read_sdf
 from haugmbd.modelfile.sdf_write import write_sdf as write_sdf
 from haugmbd.modelfile.asmt.write import write_asmt as write_asmt

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.contact.uniqueness import ForceSet, are_unique, force_bounds
 from haugmbd.deprecated import public_class
 from haugmbd.errors import SimulationError
@@ -132,7 +132,7 @@ class StepLaws(NamedTuple):
 class SteppedContacts:
     """The contacts of a time-stepping run: the forces of its steps.
 
-    laws: the step before each state;  steps: its points, and their impulses (k, 3)
+    laws: the step before each state;  steps: its points (k, 2), and their impulses (k, 3)
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class SteppedContacts:
         state: Any,
         wrench: Array,
         laws: Sequence[StepLaws],
-        steps: Sequence[tuple[list[Key], Array]],
+        steps: Sequence[tuple[Ints, Array]],
     ) -> None:
         self.problem, self.keys = problem, keys
         self.normal, self.friction, self.state, self.wrench = normal, friction, state, wrench

@@ -91,10 +91,13 @@ class ContactProblem:
         self.response = ContactResponse(model)
         self.mu = np.array([contact.mu for contact in contacts])
         self.e = np.array([contact.restitution for contact in contacts])
-        ends = []
+        ends, numbers = [], dict[int, int]()
         for contact in contacts:
             shape_i, shape_j = contact.shapes
-            ends.append((number_of(model, contact.i), shape_i, number_of(model, contact.j), shape_j))
+            for body in (contact.i, contact.j):
+                if id(body) not in numbers:
+                    numbers[id(body)] = number_of(model, body)
+            ends.append((numbers[id(contact.i)], shape_i, numbers[id(contact.j)], shape_j))
         self.points = ContactPoints(ends, self.n)
         self.pairs = self.points.bodies
         self.length = float(model.length)

@@ -240,9 +240,10 @@ class Model(Pictured):
 
     def pack(self, tables: Tables | None = None) -> Pack:
         """Return the tables (by default the model's own; others have tangents) with a new workspace."""
-        own = tables is None or tables is self.tables
-        routines = self._own_routines if own else self._routines(tables)
-        pack = (self.tables if own else tables).pack(self._F0, callback=self.callback(), **routines)
+        if tables is None or tables is self.tables:
+            pack = self.tables.pack(self._F0, callback=self.callback(), **self._own_routines)
+        else:
+            pack = tables.pack(self._F0, callback=self.callback(), **self._routines(tables))
         return pack._replace(reals=pack.reals.copy()) if self._own_numbers else pack
 
     @cached_property
