@@ -42,10 +42,12 @@ ENOUGH = 1e-11
 """The same, where rounding leaves no better one; a tenth of what `contact.cone` accepts."""
 ROUNDING = 8e-16
 """Relative to the velocities that add up in a point: what cannot be less."""
-NEWTON_STEPS, SOFT_STEPS = 14, 10
+NEWTON_STEPS, SOFT_STEPS = 20, 10
 """Of one attempt; two to six are usual."""
 KEEPS_FACTOR = 1e-5
 """Relative: below it directions of sliding have turned so little that the factor is used again."""
+SLOWLY = 0.05
+"""A step with the factor before that leaves more than this part is followed by one with a new factor."""
 FIRST_SOFTENING, LAST_SOFTENING, SOFTER = 0.3, 1e-9, 0.1
 """Of G, relative to the mobility of each point, and the factor from one to the next."""
 PROXIMAL_STEPS, PROXIMAL_ROUNDS, MOST_PROXIMAL = 10, 40, 1600
@@ -608,7 +610,7 @@ def newton(p: Island, n: Sizes, graph: Graph, softness: float, most: int, prescr
 
     prescribed: whether the first step takes the modes at hand
     """
-    best, has_factor, once_more = 1e300, False, n.r > 0
+    best, before, has_factor, once_more = 1e300, 1e300, False, n.r > 0
     for step in range(most + 1):
         set_velocities(p, n)
         worst, size = residual(p, n, softness)
@@ -629,11 +631,12 @@ def newton(p: Island, n: Sizes, graph: Graph, softness: float, most: int, prescr
             if p.mode[k] == SLIP and p.mu[k] > 0.0:
                 slides = True
         # (M + C^T W C + J^T W J) du = r + C^T g + J^T g_J
-        if changed or (slides and left > KEEPS_FACTOR):
+        if changed or (slides and (left > KEEPS_FACTOR or left > SLOWLY * before)):
             assemble(p, n, graph)
             has_factor = factorize(graph, n.m)
             if not has_factor:
                 break
+        before = left
         put_right_side(p, n)
         substitute(graph, n.m, p.b, p.x)
         move(p, n)
