@@ -158,6 +158,21 @@ class SteppedContacts:
         laws, steps = [self.laws[n] for n in some], [self.steps[n] for n in some]
         return SteppedContacts(self.problem, self.keys, normal, friction, state, wrench, laws, steps)
 
+    def joined(self, other: SteppedContacts) -> SteppedContacts:
+        """Return these contacts, and those of the run that follows."""
+        keys = tuple(sorted({*self.keys, *other.keys}))
+
+        def spread(one: SteppedContacts, values: Array) -> Array:
+            wide = np.zeros((len(values), len(keys), *values.shape[2:]), dtype=values.dtype)
+            wide[:, [keys.index(key) for key in one.keys]] = values
+            return wide
+
+        both = [
+            np.concatenate([spread(one, getattr(one, name)) for one in (self, other)]) for name in ("normal", "friction", "state")
+        ]
+        wrench = np.concatenate([self.wrench, other.wrench])
+        return SteppedContacts(self.problem, keys, *both, wrench, (*self.laws, *other.laws), (*self.steps, *other.steps))
+
     def record(self, t: Array, y: Array) -> ContactRecord:
         """Return forces and solutions at the states."""
         p = self.problem
