@@ -22,7 +22,10 @@ Rows by hand, compared with those of the model at random states, term by term: l
 crank pin    Phi = d                        gamma = omega^2 times the arms
 slider       the rod's end stays on a line
 
-A lever whose crank has a slider: lab 14.
+Contact with dry friction: lab 14.
+holds while mu >= tan(slope)        stops after v^2 / (2 mu g)        paradox from mu = 4/3, at tan(theta) = 2, of a slender rod
+
+A lever whose crank has a slider: lab 15.
 RK4 without stabilization     Phi ~ t^2 h^4          closed while   crank <= ground + coupler + rocker
 
 `mystery` gives models with a fault whose name is not said: students find it out from violations, energy and momentum.
@@ -551,11 +554,30 @@ LAB13 = {
 }
 
 
-PINS_OF_LAB14 = {"A": (0.0, 0.0, 0.0), "B": (0.0, 0.0, 0.4), "C": (0.9, 0.0, 0.7), "D": (1.0, 0.0, 0.0)}
+LAB14 = {
+    "least mu": Exercise(
+        "least coefficient of friction at which the block holds on 25 degrees",
+        number(
+            lambda: float(np.tan(np.radians(25.0))), 2e-3, "At the limit the friction mu N balances the weight along the incline."
+        ),
+    ),
+    "stop": Exercise(
+        "how far the block slides on a level floor [m]",
+        number(
+            lambda: 2.0**2 / (2.0 * 0.3 * G), 1e-3, "The friction mu m g takes the kinetic energy; the angle of the incline is 0."
+        ),
+    ),
+    "paradox": Exercise(
+        "least coefficient of friction with the paradox at some angle",
+        number(lambda: 4.0 / 3.0, 2e-3, "1 + 3 cos^2 = 3 mu sin cos: solve for mu, and find its least value over the angles."),
+    ),
+}
+
+PINS_OF_LAB15 = {"A": (0.0, 0.0, 0.0), "B": (0.0, 0.0, 0.4), "C": (0.9, 0.0, 0.7), "D": (1.0, 0.0, 0.0)}
 """Pins of the lever as it is closed."""
 
 
-def lever_of_lab14(length: float = 0.4) -> System:
+def lever_of_lab15(length: float = 0.4) -> System:
     """Return a four-bar in its closed pose, with a crank of another length: open, until it is assembled.
 
     Parameters
@@ -569,7 +591,7 @@ def lever_of_lab14(length: float = 0.4) -> System:
         Crank A-B, coupler B-C, rocker C-D.
     """
     system = System("lever", gravity=(0.0, 0.0, -9.81))
-    pins = {name: np.array(point) for name, point in PINS_OF_LAB14.items()}
+    pins = {name: np.array(point) for name, point in PINS_OF_LAB15.items()}
     bars = {"crank": "AB", "coupler": "BC", "rocker": "CD"}
     bodies = {name: system.add(Body(name, 1.0, (0.02, 0.02, 1e-3), r=0.5 * (pins[p] + pins[q]))) for name, (p, q) in bars.items()}
     chain = [system.ground, *bodies.values(), system.ground]
@@ -581,20 +603,20 @@ def lever_of_lab14(length: float = 0.4) -> System:
     return system
 
 
-def reach_of_lab14() -> float:
+def reach_of_lab15() -> float:
     """Return the longest crank with which the lever can be closed [m]."""
-    pins = [np.array(PINS_OF_LAB14[name]) for name in "BCDA"]
+    pins = [np.array(PINS_OF_LAB15[name]) for name in "BCDA"]
     return float(sum(np.linalg.norm(p - q) for p, q in zip(pins, pins[1:], strict=False)))
 
 
-LAB14 = {
+LAB15 = {
     "step": Exercise(
         "exponent k of the step in the violation", number(lambda: 4.0, 0.02, "Halve the step, and take log2 of the ratio.")
     ),
     "time": Exercise(
         "exponent k of time in the violation", number(lambda: 2.0, 0.02, "Compare 4 s with 2 s, and take log2 of the ratio.")
     ),
-    "reach": Exercise("longest crank that can be closed [m]", number(reach_of_lab14, 0.005, "All other bars are in line then.")),
+    "reach": Exercise("longest crank that can be closed [m]", number(reach_of_lab15, 0.005, "All other bars are in line then.")),
 }
 
 

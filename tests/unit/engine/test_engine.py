@@ -50,7 +50,12 @@ MECHANISMS = [
         "piston_engine",
         "governor",
         "rattleback",
-    )  # two call Python, one strikes; the governor needs small steps
+        "tippe_top",
+        "woodpecker",
+        "incline_block",
+        "stack",
+        "tumbling_box",
+    )  # two call Python, others have rigid contacts; the governor needs small steps
     and callable(getattr(gallery, name))
     and name[0].islower()
 ]

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Lab 14: feel the drift
+# # Lab 15: feel the drift
 #
 # *30 to 60 minutes. Before it: lab 4.*
 #
@@ -26,11 +26,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import haugmbd as mbd
-from haugmbd.labs.exercises import lever_of_lab14
+from haugmbd.labs.exercises import lever_of_lab15
 
-system = lever_of_lab14()
+system = lever_of_lab15()
 try:
-    page = mbd.live(lever_of_lab14, "drift.html", {"length": (0.4, 0.1, 3.0)}, h=0.01)
+    page = mbd.live(lever_of_lab15, "drift.html", {"length": (0.4, 0.1, 3.0)}, h=0.01)
     print(f"open {page} in a browser")
 except mbd.UsageError as error:
     print(f"no page: {error}")  # it needs the engine: pip install a wheel that has it, or make engine in a clone
@@ -70,7 +70,7 @@ last = [np.abs(mbd.simulate(system, 4.0, h=h, stabilization=None).violation("pos
 answers["step"] = round(np.log2(last[0] / last[1]))
 
 # %%
-print(mbd.labs.check("lab14", answers))
+print(mbd.labs.check("lab15", answers))
 
 # %% [markdown]
 # **2. `time`.** With a given step it grows with time like $t^k$. Measure $k$ between 2 s and 4 s, and give the whole number.
@@ -80,7 +80,7 @@ Phi = np.abs(mbd.simulate(system, 4.0, h=0.01, stabilization=None).violation("po
 answers["time"] = round(np.log2(Phi[-1] / Phi[len(Phi) // 2]))
 
 # %%
-print(mbd.labs.check("lab14", answers))
+print(mbd.labs.check("lab15", answers))
 
 # %% [markdown]
 # **3. `reach`.** The longest crank [m] with which the loop can be closed at all, from the lengths of the others. (The page stops near it.)
@@ -90,7 +90,7 @@ A, B, C, D = (np.array(point) for point in ((0.0, 0.0), (0.0, 0.4), (0.9, 0.7), 
 answers["reach"] = sum(np.linalg.norm(P - Q) for P, Q in ((B, C), (C, D), (D, A)))
 
 # %%
-print(mbd.labs.check("lab14", answers))
+print(mbd.labs.check("lab15", answers))
 
 # %% [markdown]
 # ## What you have seen
