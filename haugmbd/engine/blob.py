@@ -337,6 +337,7 @@ def blob(
     if not isinstance(method, RungeKutta):
         raise UsageError(f"{type(method).__name__} is not in the engine: give RK4(), Heun() or RK3().")
     model = system.compile() if isinstance(system, System) else system
+    inputs = read_names(inputs, WHO, "inputs")
     if inputs:  # each has a number of its own: constants of one value are one number in a model, zeros of equations among them
         model, _ = model_with_inputs(model, tuple(inputs), WHO)
     return blob_of_model(model, h=h, integrator=method, inputs=inputs, outputs=outputs, **how).bytes()
