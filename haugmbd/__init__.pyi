@@ -171,6 +171,9 @@ from haugmbd.impacts.applied_impulse import PointImpulse as PointImpulse
 from haugmbd.contact.contact import Compliant as Compliant
 from haugmbd.contact.contact import Contact as Contact
 from haugmbd.contact.contacts import Contacts as Contacts
+from haugmbd.contact.impact_laws import NewtonImpact as NewtonImpact
+from haugmbd.contact.impact_laws import PoissonImpact as PoissonImpact
+from haugmbd.contact.impact_laws import SequentialImpact as SequentialImpact
 from haugmbd.impacts.impulse import impulse as impulse
 from haugmbd.impacts.impulse_result import Impulse as Impulse
 from haugmbd.impacts.impulse_result import JointImpulse as JointImpulse

@@ -35,10 +35,14 @@ import numpy as np
 from scipy.optimize import NonlinearConstraint, minimize
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.scalars import LANES
 from haugmbd.deprecated import public_class
 from haugmbd.errors import HaugmbdError, UsageError, warn_user
+from haugmbd.sensitivity.adjoint import adjoint_gradient, has_adjoint
 from haugmbd.sensitivity.parameters import Parameters, as_parameters, builder_of
 from haugmbd.sensitivity.sensitivity import OverTime, Problem, Sensitivity, need_times, sensitivity, values_at_end
+from haugmbd.sensitivity.simulated import method_of, refuse_what_is_not_smooth
+from haugmbd.sensitivity.variations import arguments_of
 from haugmbd.simulation.results.io.paths import path_of, unwritable
 from haugmbd.simulation.results.named_outputs import names_of
 from haugmbd.simulation.results.study_data import Columns, StudyData, column
@@ -84,7 +88,15 @@ def problem_of(
 
 
 def gradient(
-    build: Any, p: Any, objective: Any, *, outputs: Any = None, run: str = "simulate", t: Any = None, **arguments: Any
+    build: Any,
+    p: Any,
+    objective: Any,
+    *,
+    outputs: Any = None,
+    run: str = "simulate",
+    t: Any = None,
+    adjoint: bool | None = None,
+    **arguments: Any,
 ) -> Gradient:
     """Return one number of a run and its derivatives by all parameters.
 
@@ -99,6 +111,9 @@ def gradient(
         The outputs that a function takes.
     t : array_like, (nt,), optional
         Times [s] of the outputs.
+    adjoint : bool, optional
+        Whether to sweep backward over the motion, at a cost that does not depend on the number of parameters; by default for more than
+        eight of them where it is possible, and False for direct differentiation.
 
     Returns
     -------
@@ -108,15 +123,45 @@ def gradient(
     Raises
     ------
     UsageError
-        As of `sensitivity`; if the objective loses imaginary parts, so that its derivative would be wrong.
+        As of `sensitivity`; if the objective loses imaginary parts, so that its derivative would be wrong; if the adjoint is asked for,
+        and the motion has none here.
 
     Notes
     -----
-    By direct differentiation: the cost grows with the number of parameters, by one to four runs each.
+    Directly, the cost grows by about half a run for each parameter, and the building of two models. The adjoint of Runge-Kutta methods with
+    projection is that of their discrete steps, and takes four to eight runs beside the building; outputs are then places, velocities and
+    angles, and no contacts, stops, friction or functions of Python act.
+    Source: Griewank and Walther (2008), ch. 4.
     """
     problem, of = problem_of(build, p, objective, outputs, run, t, arguments)
+    if adjoint is not False and run == "simulate" and (adjoint or len(problem.p) > LANES):
+        found = _by_adjoint(problem, of, asked=bool(adjoint))
+        if found is not None:
+            return found
+    elif adjoint:
+        raise UsageError(f"the adjoint is that of run='simulate', not of {run!r}: leave out adjoint=True.")
     over = problem.over_time(problem.p.values_array)
     return Gradient(of.value(over), of.gradient(over), problem.p, problem.runs)
+
+
+def _by_adjoint(problem: Problem, of: Objective, *, asked: bool) -> Gradient | None:
+    """Return the gradient by a sweep backward; None where there is none. Raise UsageError if it was asked for."""
+    design = problem.design()
+    given = arguments_of(design.built, problem.arguments)
+    method = method_of(design, given)
+    why = has_adjoint(design, method)
+    found = None
+    if not why:
+        refuse_what_is_not_smooth(design, given)
+        found = adjoint_gradient(design, method, given, of.bars)
+        why = "the run has events that change it, or has not come to its end"
+    if found is None:
+        if asked:
+            raise UsageError(f"the gradient has no adjoint here: {why}. Leave out adjoint=True.")
+        return None
+    values, slopes = found
+    over = OverTime(np.zeros(len(values)), values, np.zeros((*values.shape, 1)))
+    return Gradient(of.value(over), slopes, problem.p, problem.spent(design))
 
 
 TINY = 1e-30
@@ -166,6 +211,19 @@ class Objective:
         found = np.array([self._along(z, J[..., k]) for k in range(J.shape[-1])])
         if not self._checked:
             self._check(z, J, found)
+        return found
+
+    def bars(self, values: Array) -> Array:
+        """Return its derivatives by the outputs (nt, m) at all times. Raise UsageError where the function loses them."""
+        found = np.zeros_like(values)
+        z, own = (values, found) if self.over_time else (values[-1], found[-1])
+        for place in np.ndindex(z.shape):
+            dz = np.zeros_like(z)
+            dz[place] = max(1.0, abs(z[place]))
+            own[place] = self._along(z, dz) / dz[place]
+        if not self._checked:
+            J = np.cos(1.0 + np.arange(z.size)).reshape(z.shape)[..., None]
+            self._check(z, J, np.array([(own * J[..., 0]).sum()]))
         return found
 
     def _along(self, z: Array, dz: Array) -> float:

@@ -41,15 +41,19 @@ VECTOR = ir.VectorType(DOUBLE, LANES)
 FLAGS = ("contract",)
 
 
-class DualType(types.Type):  # type: ignore[misc]  # Numba has no types
-    """The type of dual numbers."""
-
-    def __init__(self) -> None:
-        super().__init__(f"Dual{LANES}")
+class ActiveType(types.Type):  # type: ignore[misc]  # Numba has no types
+    """A type of numbers with derivatives."""
 
     def can_convert_from(self, context: Any, other: Any) -> Any:
         """Let real numbers become duals with tangents 0; there is no way back."""
         return Conversion.safe if isinstance(other, types.Float | types.Integer) else None
+
+
+class DualType(ActiveType):
+    """The type of dual numbers."""
+
+    def __init__(self) -> None:
+        super().__init__(f"Dual{LANES}")
 
 
 Dual = DualType()
@@ -142,24 +146,29 @@ def _divide(builder: Any, a: Any, da: Any, b: Any, db: Any) -> Any:
     return _pair(builder, ratio, builder.fmul(_spread(builder, builder.fdiv(ir.Constant(DOUBLE, 1.0), b)), top, flags=FLAGS))
 
 
+def _any_active(*kinds: Any) -> bool:
+    return any(isinstance(kind, ActiveType) for kind in kinds)
+
+
 def _is_number(kind: Any) -> bool:
-    return isinstance(kind, DualType | types.Float | types.Integer | types.Boolean)
+    return isinstance(kind, ActiveType | types.Float | types.Integer | types.Boolean)
 
 
-def _operator(which: Any, result: Any, lower: Callable[..., Any]) -> None:
-    """Let an operator take two numbers of which one is a dual.  lower: writes its code, which returns a `result`"""
+def active_operator(which: Any, result: Any, lower: Callable[..., Any], kind: Any = Dual) -> None:
+    """Let an operator take two numbers of which one is of a kind, by default a dual.  lower: writes its code, which returns a `result`"""
 
     class Typed(AbstractTemplate):  # type: ignore[misc]
         key = which
 
         def generic(self, arguments: Any, keywords: Any) -> Any:
-            """Return the signature if one of two numbers is a dual."""
-            if len(arguments) == 2 and Dual in arguments and all(map(_is_number, arguments)):  # noqa: PLR2004  two operands
+            """Return the signature if one of two numbers is of the kind."""
+            if len(arguments) == 2 and kind in arguments and all(map(_is_number, arguments)):  # noqa: PLR2004  two operands
                 return signature_of(result, *arguments)
             return None
 
     infer_global(which)(Typed)
-    for kinds in ((DualType, DualType), (DualType, types.Number), (types.Number, DualType), (DualType, types.Boolean)):
+    own = type(kind)
+    for kinds in ((own, own), (own, types.Number), (types.Number, own), (own, types.Boolean)):
         lower_builtin(which, *kinds)(lower)
 
 
@@ -171,7 +180,7 @@ def _binary(operators: tuple[Any, ...], rule: Callable[..., Any]) -> None:
         return rule(builder, a, da, b, db)
 
     for which in operators:
-        _operator(which, Dual, lower)
+        active_operator(which, Dual, lower)
 
 
 _binary((operator.add, operator.iadd), _add)
@@ -180,26 +189,37 @@ _binary((operator.mul, operator.imul), _multiply)
 _binary((operator.truediv, operator.itruediv), _divide)
 
 
-def _compared(which: Any, llvm_name: str) -> None:
-    """Let a comparison of duals be that of their values."""
+def _compared(which: Any, llvm_name: str, kind: Any) -> None:
+    """Let a comparison of numbers of a kind be that of their values."""
 
     def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        a, b = (_parts(context, builder, x, kind)[0] for x, kind in zip(arguments, signature.args, strict=True))
+        a, b = (
+            builder.extract_value(x, 0) if isinstance(of, ActiveType) else context.cast(builder, x, of, types.float64)
+            for x, of in zip(arguments, signature.args, strict=True)
+        )
         compare = builder.fcmp_unordered if llvm_name == "!=" else builder.fcmp_ordered
         return compare(llvm_name, a, b)
 
-    _operator(which, types.boolean, lower)
+    active_operator(which, types.boolean, lower, kind)
 
 
-for _which, _name in (
+COMPARISONS = (
     (operator.lt, "<"),
     (operator.le, "<="),
     (operator.gt, ">"),
     (operator.ge, ">="),
     (operator.eq, "=="),
     (operator.ne, "!="),
-):
-    _compared(_which, _name)
+)
+
+
+def compare_values(kind: Any) -> None:
+    """Let numbers of a kind be compared by their values."""
+    for which, name in COMPARISONS:
+        _compared(which, name, kind)
+
+
+compare_values(Dual)
 
 
 @lower_cast(types.Float, DualType)  # type: ignore[untyped-decorator]
@@ -212,7 +232,7 @@ def _lift(context: Any, builder: Any, real: Any, dual: Any, x: Any) -> Any:
 @intrinsic  # type: ignore[untyped-decorator]
 def value_of(typing: Any, x: Any) -> Any:
     """Return the value of a number, a float."""
-    if x is Dual:
+    if isinstance(x, ActiveType):
         return types.float64(x), lambda context, builder, signature, arguments: builder.extract_value(arguments[0], 0)
     return types.float64(x), lambda context, builder, signature, arguments: context.cast(builder, arguments[0], x, types.float64)
 
@@ -220,6 +240,8 @@ def value_of(typing: Any, x: Any) -> Any:
 @intrinsic  # type: ignore[untyped-decorator]
 def chained(typing: Any, value: Any, slope: Any, x: Any) -> Any:
     """Return the dual (value, slope x'): a function of the dual x."""
+    if x is not Dual:
+        return x(types.float64, types.float64, x), x.lower_chained
 
     def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return _pair(builder, arguments[0], _scaled(builder, arguments[1], builder.extract_value(arguments[2], 1)))
@@ -230,6 +252,8 @@ def chained(typing: Any, value: Any, slope: Any, x: Any) -> Any:
 @intrinsic  # type: ignore[untyped-decorator]
 def root_of(typing: Any, root: Any, x: Any) -> Any:
     """Return the dual root of x, whose value is known: d sqrt(x) = dx / (2 root), infinite at 0 but for lanes in which x rests."""
+    if x is not Dual:
+        return x(types.float64, x), x.lower_root
 
     def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         tangent, zero = builder.extract_value(arguments[1], 1), ir.Constant(VECTOR, [0.0] * LANES)
@@ -302,7 +326,7 @@ def _unary(function: Any, rule: Any) -> None:
     """Let a function of one number take a dual."""
 
     def chosen(x: Any) -> Any:
-        return rule if x is Dual else None
+        return rule if isinstance(x, ActiveType) else None
 
     overload(function, strict=False)(chosen)
 
@@ -361,24 +385,24 @@ _unary(np.sign, lambda x: np.sign(value_of(x)))
 
 @overload(int, strict=False)  # type: ignore[untyped-decorator]
 def _whole(x: Any) -> Any:
-    return (lambda x: int(value_of(x))) if x is Dual else None
+    return (lambda x: int(value_of(x))) if isinstance(x, ActiveType) else None
 
 
 @overload(float, strict=False)  # type: ignore[untyped-decorator]
 def _number(x: Any) -> Any:
-    return (lambda x: x) if x is Dual else None
+    return (lambda x: x) if isinstance(x, ActiveType) else None
 
 
 @overload(bool, strict=False)  # type: ignore[untyped-decorator]
 def _truth(x: Any) -> Any:
-    return (lambda x: value_of(x) != 0.0) if x is Dual else None
+    return (lambda x: value_of(x) != 0.0) if isinstance(x, ActiveType) else None
 
 
 def _two(function: Any, both: Any) -> None:
     """Let a function of two numbers take duals, or one dual; `both` computes with duals."""
 
     def chosen(x: Any, y: Any) -> Any:
-        return both if Dual in (x, y) and _is_number(x) and _is_number(y) else None
+        return both if _any_active(x, y) and _is_number(x) and _is_number(y) else None
 
     overload(function, strict=False)(chosen)
 
@@ -391,7 +415,7 @@ def _of_three(function: Any) -> None:
     """Let the largest or the least of three numbers be found in two steps."""
 
     def chosen(x: Any, y: Any, z: Any) -> Any:
-        return (lambda x, y, z: function(function(x, y), z)) if Dual in (x, y, z) else None
+        return (lambda x, y, z: function(function(x, y), z)) if _any_active(x, y, z) else None
 
     overload(function, strict=False)(chosen)
 
@@ -417,9 +441,9 @@ _two(np.arctan2, lambda x, y: math.atan2(x, y))  # noqa: PLW0108  Numba compiles
 
 
 def _power(x: Any, y: Any) -> Any:
-    if x is Dual and isinstance(y, types.Integer | types.Float):
+    if isinstance(x, ActiveType) and isinstance(y, types.Integer | types.Float):
         return lambda x, y: chained(value_of(x) ** y, y * value_of(x) ** (y - 1), x)
-    if Dual in (x, y):  # x^y = exp(y log x)
+    if _any_active(x, y):  # x^y = exp(y log x)
         return lambda x, y: math.exp(y * math.log(1.0 * x))
     return None
 
@@ -431,7 +455,7 @@ overload(operator.ipow, strict=False)(_power)
 
 def _remainder(x: Any, y: Any) -> Any:
     """Return the rule of x mod y: the number of turns is constant."""
-    return (lambda x, y: x - math.floor(value_of(x) / value_of(y)) * y) if Dual in (x, y) else None
+    return (lambda x, y: x - math.floor(value_of(x) / value_of(y)) * y) if _any_active(x, y) else None
 
 
 overload(operator.mod, strict=False)(_remainder)

@@ -13,50 +13,69 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.ffi import C_FUNCTION, YES, Callback
 from haugmbd.compiled.function_pointers import FunctionPointer, Routine, function_type, types
 from haugmbd.compiled.native_tuples import tuple_pointer
 from haugmbd.compiled.numba_names import COMPILES, Nothing, typeof_impl
 from haugmbd.compiled.scalars import DUAL, LANES, Dual
-from haugmbd.workspace.layout import PACK_TYPE, Pack
+from haugmbd.compiled.taped import TAPED, Taped
+from haugmbd.workspace.layout import PACK_TYPE, Pack, place_in
 
-DUAL_PACK = tuple_pointer("DualPack")
+DUAL_PACK, TAPED_PACK = tuple_pointer("DualPack"), tuple_pointer("TapedPack")
+DUAL_TWIN, TAPED_TWIN = "|dual", "|taped"
+"""Behind the name of a routine for duals, or for numbers on a tape, where an engine looks for it."""
+
+
+class Family(NamedTuple):
+    """Numbers in place of doubles.  number: their type;  pack: that of a Pack of them;  variant: of the names of routines"""
+
+    number: Any
+    pack: Any
+    variant: str
+
+
+DUALS, TAPES = Family(Dual, DUAL_PACK, DUAL_TWIN), Family(Taped, TAPED_PACK, TAPED_TWIN)
 
 
 @cache
-def dual_type(kind: Any) -> Any:
-    """Return a type with duals in place of doubles in its arrays, and of a Pack that of duals."""
+def type_in(family: Family, kind: Any) -> Any:
+    """Return a type with other numbers in place of doubles in its arrays, and of a Pack that of these numbers."""
     if kind is PACK_TYPE:
-        return DUAL_PACK
+        return family.pack
     if isinstance(kind, types.Array) and kind.dtype == types.float64:
-        return types.Array(Dual, kind.ndim, kind.layout)
+        return types.Array(family.number, kind.ndim, kind.layout)
     if isinstance(kind, types.CPointer):
-        return types.CPointer(Dual)
+        return types.CPointer(family.number)
     if isinstance(kind, FunctionPointer):
-        return function_type(dual_signature(kind.sig))
+        return function_type(signature_in(family, kind.sig))
     if isinstance(kind, types.NamedUniTuple):
-        return types.NamedUniTuple(dual_type(kind.dtype), kind.count, kind.instance_class)
+        return types.NamedUniTuple(type_in(family, kind.dtype), kind.count, kind.instance_class)
     if isinstance(kind, types.NamedTuple):
-        return types.NamedTuple(tuple(map(dual_type, kind.types)), kind.instance_class)
+        return types.NamedTuple(tuple(type_in(family, each) for each in kind.types), kind.instance_class)
     return kind
 
 
-def dual_signature(signature: Any) -> Any:
-    """Return a signature with duals in place of doubles in arrays."""
-    return signature.return_type(*map(dual_type, signature.args)) if COMPILES else Nothing()
+def signature_in(family: Family, signature: Any) -> Any:
+    """Return a signature with other numbers in place of doubles in arrays."""
+    return signature.return_type(*(type_in(family, each) for each in signature.args)) if COMPILES else Nothing()
 
 
 if COMPILES:
-    DUAL_PACK.fields = {name: dual_type(kind) for name, kind in PACK_TYPE.fields.items()}
+    for _family in (DUALS, TAPES):
+        _family.pack.fields = {name: type_in(_family, kind) for name, kind in PACK_TYPE.fields.items()}
 
 
 class DualPack(Pack):
     """A Pack of duals."""
+
+
+class TapedPack(Pack):
+    """A Pack of numbers on a tape."""
 
 
 @typeof_impl.register(DualPack)  # type: ignore[untyped-decorator]
@@ -65,20 +84,25 @@ def dual_pack_type(pack: DualPack, context: Any) -> Any:
     return DUAL_PACK
 
 
-DUAL_TWIN = "|dual"
-"""Behind the name of a routine for duals, where an engine looks for it."""
-_twins: dict[int, tuple[Routine, Routine]] = {}
+@typeof_impl.register(TapedPack)  # type: ignore[untyped-decorator]
+def taped_pack_type(pack: TapedPack, context: Any) -> Any:
+    """Return the one type of every TapedPack."""
+    return TAPED_PACK
 
 
-def twin(routine: Any) -> Any:
-    """Return the routine with duals in place of doubles; a tuple of routines member by member, and callbacks as they are."""
+_twins: dict[tuple[int, str], tuple[Routine, Routine]] = {}
+
+
+def twin(routine: Any, family: Family = DUALS) -> Any:
+    """Return the routine with other numbers in place of doubles; a tuple of routines member by member, and callbacks as they are."""
     if isinstance(routine, tuple):
-        return type(routine)(*map(twin, routine))
+        return type(routine)(*(twin(each, family) for each in routine))
     if not isinstance(routine, Routine):
         return routine
-    if id(routine) not in _twins:
-        _twins[id(routine)] = routine, Routine(routine._function, dual_signature(routine.signature), DUAL_TWIN)
-    return _twins[id(routine)][1]
+    key = id(routine), family.variant
+    if key not in _twins:
+        _twins[key] = routine, Routine(routine._function, signature_in(family, routine.signature), family.variant)
+    return _twins[key][1]
 
 
 def duals_of(values: Array) -> Any:
@@ -138,6 +162,15 @@ class DualCallback(Callback):
 def dual_callback_type(callback: DualCallback, context: Any) -> Any:
     """Return the one type of all callbacks in duals."""
     return DUAL_PACK.fields["callback"]
+
+
+def taped_pack(pack: Pack, entries: Ints, drivers: Ints) -> TapedPack:
+    """Return the same pack in numbers on a tape.  entries: (n,) of its constants;  drivers: of the values of its drivers, flat"""
+    reals, work = (np.zeros(len(x), TAPED) for x in (pack.reals, pack.work))
+    reals["value"], reals["entry"], work["value"] = pack.reals, entries, pack.work
+    start, rows, columns = place_in(pack.ints, "F")
+    work["entry"][start : start + rows * columns] = drivers
+    return TapedPack(pack.ints, reals, work, *(twin(each, TAPES) for each in pack[3:]))
 
 
 def dual_pack(pack: Pack, callback: Any = None) -> DualPack:

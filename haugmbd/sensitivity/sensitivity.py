@@ -9,9 +9,9 @@ Values at a point are a run; derivatives there use its states again.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,21 +27,18 @@ from haugmbd.errors import UsageError
 from haugmbd.math.body_columns import WIDTH
 from haugmbd.model.state import State
 from haugmbd.sensitivity.direct import Tangents, at_fixed_times, placed
+from haugmbd.sensitivity.outputs import read_outputs
 from haugmbd.sensitivity.parameters import Builder, Parameters, as_parameters, builder_of
 from haugmbd.sensitivity.simulated import simulated
 from haugmbd.sensitivity.statics import balanced, eigenvalues, ordered
-from haugmbd.sensitivity.variations import Design, Variation, arguments_of
-from haugmbd.simulation.results.named_outputs import Names, Output, Reader, names_of
+from haugmbd.sensitivity.variations import Design, arguments_of
+from haugmbd.simulation.results.named_outputs import Names, Reader, names_of
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.study_data import Columns, StudyData, column
 from haugmbd.simulation.simulate import simulate
 
-NOTHING = 1e-9
-"""Change of outputs and states for the whole of a parameter, relative to the largest output, that is rounding."""
 CLOSED = 1e-9
 """Part of the size of the mechanism by which assembling may move a body where the derivative of one closing step is that of all."""
-TIMES = ("event", "impact")
-"""Kinds of outputs that are times, and not quantities of a state."""
 RUNS = ("simulate", "kinematics", "inverse_dynamics", "accelerations", "assemble", "equilibrium", "linearize")
 
 
@@ -204,63 +201,6 @@ def _packed(design: Design, values: Array, jacobian: Array, unique: Any, tangent
     return Sensitivity(tuple(o.text for o in design.outputs), design.p, values, jacobian, unique, design, tangents)
 
 
-def read_outputs(design: Design, tangents: Tangents) -> tuple[Array, Array, npt.NDArray[np.bool_]]:
-    """Return values (nt, m), Jacobians (nt, m, n) and uniqueness (m,) of the outputs at states with tangents."""
-    for output in design.outputs:
-        if output.kind == "eigenvalue" or (output.kind in TIMES and output.text not in tangents.times):
-            raise UsageError(f"output {output.text!r}: its derivative in this kind of run is not there yet.")
-    size = len(tangents.t), len(design.outputs)
-    values, jacobian, unique = np.zeros(size), np.zeros((*size, len(design.p))), np.ones(len(design.outputs), dtype=np.bool_)
-    for piece, some in tangents.pieces or ((design, slice(0, len(tangents.t))),):
-        if some.stop > some.start:
-            unique &= _read_piece(piece, tangents, some, values, jacobian)
-    for k, output in enumerate(design.outputs):
-        if output.kind in TIMES:
-            values[:, k], jacobian[:, k] = tangents.times[output.text]
-    for k, name in enumerate(design.p if design.calls_python or tangents.pieces else ()):
-        still = max(float(np.abs(x[:, :, k] if x is jacobian else x[:, k]).max(initial=0.0)) for x in (jacobian, tangents.dY))
-        if not design.enters(name) and still * design.p.sizes[k] <= NOTHING * (1.0 + float(np.abs(values).max(initial=0.0))):
-            raise UsageError(
-                f"parameter {name!r} enters nothing: no number of the model, no function that acts in this run and no output changes with "
-                "it. Leave it out, or use it in build(...)."
-            )
-    jacobian[:, ~unique] = np.nan
-    return values, jacobian, unique
-
-
-def _read_piece(design: Design, tangents: Tangents, some: slice, values: Array, jacobian: Array) -> npt.NDArray[np.bool_]:
-    """Write values and Jacobians of the outputs at the states of one structure, and return which are unique there.
-
-    What belongs to a joint or load that is off is zero.
-    """
-    t, y = tangents.t[some], tangents.y[some]
-    reader = Reader(Result(design.model, t, y))
-    on = {"reaction": design.model.joints, "load": {entry.load.name for entry in design.model.loads}}
-    known = [design.is_whole or one.owner in on.get(one.kind, [one.owner]) for one in design.outputs]
-    read = [k for k, one in enumerate(design.outputs) if one.kind not in TIMES and known[k]]
-    values[some, read] = np.array([reader.values(design.outputs[k]) for k in read]).reshape(len(read), len(t)).T
-    for k, name in enumerate(design.p):
-        jacobian[some, read, k] = _slope_of_outputs(design, name, (t, y, tangents.dt[some, k], tangents.dY[some, k]), read)
-    return np.array([k not in read or reader.unique(output) for k, output in enumerate(design.outputs)])
-
-
-def _slope_of_outputs(design: Design, name: str, motion: tuple[Array, Array, Array, Array], read: list[int]) -> Array:
-    """Return the derivatives of the outputs of the numbers `read` (nt, .) along a parameter.  motion: t, y, dt and dy"""
-    if not read:
-        return np.zeros((len(motion[0]), 0))
-
-    def of(side: Variation) -> Any:
-        return partial(_read, side.model, [side.outputs[k] for k in read])
-
-    return design.along(name, motion, of)
-
-
-def _read(model: Any, outputs: Sequence[Output], t: Array, y: Array) -> Array:
-    """Return outputs (nt, m) of states."""
-    reader = Reader(Result(model, t, y))
-    return np.array([reader.values(output) for output in outputs]).T
-
-
 def values_at_end(build: Builder, values: Mapping[str, float], names: Names, run: str, arguments: Mapping[str, Any]) -> Array:
     """Return the outputs (m,) at the end of one run, without derivatives."""
     built, outputs = build(values), names(values)
@@ -374,6 +314,18 @@ class Problem:
     def runs(self) -> float:
         """Return the CPU time of all that was evaluated, in runs: the building, compiling and running of one."""
         return self._spent / self._of_one_run if np.isfinite(self._of_one_run) else float(self.evaluations)
+
+    def design(self) -> Design:
+        """Return the design at the start."""
+        return Design(self._build, self.p, self.names)
+
+    def spent(self, design: Design) -> float:
+        """Return the cost of what was done with a design since it was begun, in runs."""
+        self._spent += time.process_time() - design.began
+        self._of_one_run = min(self._of_one_run, design.seconds)
+        self.evaluations += 1
+        self.derivatives += 1
+        return self.runs
 
     def over_time(self, x: Array) -> OverTime:
         """Return outputs and their derivatives at all times of the run at x (n,)."""

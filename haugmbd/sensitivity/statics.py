@@ -261,11 +261,12 @@ def _derivatives(balance: Balance, spectrum: Any, value: complex, output: Output
     dq, dlam, K, C = along
     near = np.abs(values - value)
     k = int(near.argmin())
-    others = np.delete(near, k)
-    if len(others) and others.min() < REPEATED * max(abs(value), 1e-12):
+    alike = np.flatnonzero(near < REPEATED * max(abs(value), 1e-12))
+    if len(alike) > 1:
         raise UsageError(
             f"output {output.text!r}: the eigenvalue {value:.6g} is repeated. A repeated eigenvalue has no derivative of its own: those of "
-            "its subspace depend on the parameter. Move a parameter so that the frequencies part, or take a symmetric function of them."
+            f"its subspace of {len(alike)} part by {_parting(balance, spectrum, alike, along)}. Move a parameter so that the frequencies "
+            "part, or take a symmetric function of them."
         )
     s, x, left_x = values[k], right[:, k], left[:, k]
     pencil = s**2 * balance.M + s * C + K
@@ -274,6 +275,27 @@ def _derivatives(balance: Balance, spectrum: Any, value: complex, output: Output
     by = left_x @ ((2.0 * s * balance.M + C) @ x)
     sizes = balance.design.p.sizes
     return -np.array([_change(balance, k, sizes[k], (dq[k], dlam[k]), (s, x, left_x, mu, nu)) for k in range(len(sizes))]) / by
+
+
+def _parting(balance: Balance, spectrum: Any, alike: Ints, along: Any) -> str:
+    """Return how repeated eigenvalues part by each parameter: the eigenvalues of the change of the pencil in their subspace."""
+    values, right, left = spectrum
+    dq, dlam, K, C = along
+    s, X, Y = values[alike].mean(), right[:, alike], left[:, alike]
+    pencil, J = s**2 * balance.M + s * C + K, balance.J.T.astype(complex)
+    mu, nu = (np.linalg.lstsq(J, -(P @ V), rcond=None)[0] for P, V in ((pencil, X), (pencil.T, Y)))
+    weights, texts = Y.T @ ((2.0 * s * balance.M + C) @ X), []
+    for lane, (name, size) in enumerate(zip(balance.design.p, balance.design.p.sizes, strict=True)):
+        change = [
+            [
+                _change(balance, lane, size, (dq[lane], dlam[lane]), (s, X[:, b], Y[:, a], mu[:, b], nu[:, a]))
+                for b in range(len(alike))
+            ]
+            for a in range(len(alike))
+        ]
+        slopes = np.linalg.eigvals(-np.linalg.solve(weights, np.array(change)))
+        texts.append(f"{name!r}: " + ", ".join(f"{x:.4g}" for x in slopes))
+    return "; ".join(texts)
 
 
 def _change(balance: Balance, lane: int, size: float, along: tuple[Array, Array], mode: Any) -> complex:

@@ -50,6 +50,13 @@ SIXTH, SIXTH_STEPS = ((1, 0.75), (2, -0.15), (3, 1.0 / 60.0)), (1e-3, 3e-4)
 """Differences of sixth order: points, weights and two steps, relative to the parameter."""
 AGREE = 1e-6
 """Relative difference of the derivatives at two steps of a number that is smooth, at most."""
+FEW = 4
+"""Parameters below which a test of what is linear does not save models."""
+TOGETHER, LINEAR = 1e-3, 1e-13
+"""Relative distance by which all parameters move at once, and the second difference of a linear number there, relative to those of its
+kind: the difference on one side of STEP is then wrong by less than 1e-12."""
+GOLDEN = 0.6180339887
+"""Parts by which the steps of different parameters differ, so that their curvatures do not cancel."""
 LONG = 1e-4
 """Part of the size of the mechanism by which two sides of a function of the state may lie apart; beyond it the state and the parameter
 are varied by themselves, since tangents are large."""
@@ -84,6 +91,7 @@ class Design:
         need_constant_masses(self.model, "sensitivity")
         self.outputs = names(dict(p))
         self._sides: dict[str, tuple[Variation, Variation]] = {}
+        self._plus: dict[str, Variation] = {}
 
     @cached_property
     def calls_python(self) -> bool:
@@ -92,17 +100,30 @@ class Design:
 
     def variation(self, name: str, step: float) -> Variation:
         """Return the design with one parameter moved. Raise UsageError if it cannot be built."""
-        values = dict(self.p) | {name: self.p[name] + step}
+        return self.moved({name: step})
+
+    def moved(self, steps: Mapping[str, float]) -> Variation:
+        """Return the design with some parameters moved. Raise UsageError if it cannot be built."""
+        values = dict(self.p) | {name: self.p[name] + step for name, step in steps.items()}
         try:
             with self.triads.used():
                 built = self.build(values)
             model = varied_model(built.system, self.model)
         except HaugmbdError as error:
+            name = next(iter(steps))
             raise UsageError(
                 f"parameter {name!r}: the model of {values[name]!r} in place of {self.p[name]!r} cannot be built: {error} "
                 "A derivative needs models on both sides of the value."
             ) from error
-        return Variation(model, step, built.arguments, self.names(values))
+        return Variation(model, next(iter(steps.values())), built.arguments, self.names(values))
+
+    def plus(self, name: str) -> Variation:
+        """Return the variation on the upper side of a parameter alone."""
+        if name in self._sides:
+            return self._sides[name][0]
+        if name not in self._plus:
+            self._plus[name] = self.variation(name, STEP * self.p.part(name).size)
+        return self._plus[name]
 
     def ran(self) -> None:
         """Note that the model is built, compiled and run: what one run takes."""
@@ -111,8 +132,8 @@ class Design:
     def sides(self, name: str) -> tuple[Variation, Variation]:
         """Return the variations on both sides of a parameter."""
         if name not in self._sides:
-            step = STEP * self.p.part(name).size
-            self._sides[name] = self.variation(name, step), self.variation(name, -step)
+            plus = self.plus(name)
+            self._sides[name] = plus, self.variation(name, -plus.step)
         return self._sides[name]
 
     @cached_property
@@ -163,11 +184,14 @@ class Design:
         return reals, np.maximum(np.abs(self.numbers[1]), 1.0), np.maximum(np.abs(self.numbers[2]), 1.0)
 
     def _slopes_of(self, name: str) -> tuple[Array, Array, Array]:
-        plus, minus = self.sides(name)
-        pairs = zip(plus.numbers, minus.numbers, strict=True)
-        slopes, curved = [(high - low) / (plus.step - minus.step) for high, low in pairs], self._curvature(plus, minus)
-        if curved > CURVED:
-            slopes = self._sixth_order(name, curved)
+        plus = self.plus(name)
+        slopes = [(high - x) / plus.step for high, x in zip(plus.numbers, self.numbers, strict=True)]
+        if self._bends(plus):
+            plus, minus = self.sides(name)
+            pairs = zip(plus.numbers, minus.numbers, strict=True)
+            slopes, curved = [(high - low) / (plus.step - minus.step) for high, low in pairs], self._curvature(plus, minus)
+            if curved > CURVED:
+                slopes = self._sixth_order(name, curved)
         for frozen in FROZEN:
             start, rows, columns = self.model.tables.place(frozen)
             slopes[0][start : start + rows * columns] = 0.0
@@ -176,6 +200,30 @@ class Design:
         for dx, unit in zip(slopes, self._units, strict=True):
             dx[np.abs(dx) * size <= NOTHING * unit / STEP * 1e-2] = 0.0
         return slopes[0], slopes[1], slopes[2]
+
+    @cached_property
+    def _bent(self) -> list[Any] | None:
+        """Return which numbers are not linear in the parameters, by kind: all of them move at once, by different parts of their sizes.
+
+        None if this is not known: few parameters, or no model there.
+        """
+        if len(self.p) < FEW:
+            return None
+        steps = {name: TOGETHER * (1.0 + (k * GOLDEN) % 1.0) * self.p.part(name).size for k, name in enumerate(self.p)}
+        try:
+            ends = [self.moved({name: sign * step for name, step in steps.items()}).numbers for sign in (1.0, -1.0)]
+        except UsageError:
+            return None
+        return [
+            np.abs(high - 2.0 * x + low) > LINEAR * unit
+            for x, high, low, unit in zip(self.numbers, *ends, self._units, strict=True)
+        ]
+
+    def _bends(self, plus: Variation) -> bool:
+        """Return whether a parameter moves a number that is not linear, so that a difference on one side is not enough."""
+        if self._bent is None:
+            return True
+        return any(bool((bent & (high != x)).any()) for bent, high, x in zip(self._bent, plus.numbers, self.numbers, strict=True))
 
     def _need_entry(self, name: str, plus: Variation, slopes: Sequence[Array]) -> None:
         """Raise UsageError for a parameter that enters nothing."""
@@ -193,7 +241,7 @@ class Design:
     def enters(self, name: str) -> bool:
         """Return whether a number of the model changes with a parameter."""
         moves = self._moves(self.slopes[name], self.p.part(name).size)
-        return moves or contact_numbers(self.sides(name)[0].model) != contact_numbers(self.model)
+        return moves or contact_numbers(self.plus(name).model) != contact_numbers(self.model)
 
     def _curvature(self, plus: Variation, minus: Variation) -> float:
         """Return the largest second difference of the numbers, relative to those of their kind."""
@@ -293,11 +341,14 @@ class Piece(Design):
     def __init__(self, whole: Design, model: Model, varied: Callable[[Variation], Model]) -> None:
         self.whole, self._varied = whole, varied
         self.build, self.p, self.names, self.triads, self.built = whole.build, whole.p, whole.names, whole.triads, whole.built
-        self.model, self.outputs, self._sides = model, whole.outputs, {}
+        self.model, self.outputs, self._sides, self._plus = model, whole.outputs, {}, {}
 
-    def variation(self, name: str, step: float) -> Variation:
-        side = self.whole.variation(name, step)
-        return Variation(self._of(name, side), step, side.arguments, side.outputs)
+    def moved(self, steps: Mapping[str, float]) -> Variation:
+        side = self.whole.moved(steps)
+        return Variation(self._of(next(iter(steps)), side), side.step, side.arguments, side.outputs)
+
+    def plus(self, name: str) -> Variation:
+        return self.sides(name)[0]
 
     def sides(self, name: str) -> tuple[Variation, Variation]:
         if name not in self._sides:

@@ -244,14 +244,15 @@ def test_functions_of_python_at_rest_are_refused():
         mbd.sensitivity(with_function, {"k": 1.0}, "joint.pin.angle", run="equilibrium")
 
 
-def test_a_repeated_eigenvalue_is_refused():
+def test_a_repeated_eigenvalue_is_refused_and_its_subspace_offered():
     def build(k):
         system = mbd.System("ball")
         ball = system.add(mbd.Body("ball", 1.0, (1, 1, 1)))
         system.add(mbd.Bushing("hold", system.ground, ball, point=(0, 0, 0), K=(k, k, 2 * k, 5.0, 6.0, 7.0)))
         return system
 
-    with pytest.raises(mbd.UsageError, match="repeated"):
+    # s = i sqrt(k): both part by i / (2 sqrt(k)) = 0.09129j
+    with pytest.raises(mbd.UsageError, match=r"repeated.*subspace of 2.*'k': .*0\.09129j"):
         mbd.sensitivity(build, {"k": 30.0}, "eigenvalue[3].imag", run="linearize")
 
 

@@ -1,0 +1,174 @@
+r"""Derivatives of outputs at states with tangents.
+
+    dz/dp = z_y dY + z_t dt + z_p
+
+Places, velocities and angles are functions of the states of a few bodies alone: all parameters are differenced at once, by the nominal
+model.  For others, such as reactions, both sides of each parameter are read, with the models of both sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from haugmbd.compiled.array_types import Array
+from haugmbd.errors import UsageError
+from haugmbd.math.body_columns import WIDTH
+from haugmbd.model.model import Model
+from haugmbd.sensitivity.direct import Tangents
+from haugmbd.sensitivity.variations import Design, Variation
+from haugmbd.simulation.results.named_outputs import Output, Reader
+from haugmbd.simulation.results.result import Result
+
+NOTHING = 1e-9
+"""Change of outputs and states for the whole of a parameter, relative to the largest output, that is rounding."""
+TIMES = ("event", "impact")
+"""Kinds of outputs that are times, and not quantities of a state."""
+OF_STATES = {
+    "body": ("r", "p", "v", "omega", "omega_bar"),
+    "point": ("r", "v"),
+    "joint": ("angle", "displacement", "rate"),
+}
+"""Outputs that are functions of the states of their bodies."""
+STEP = 2e-4
+"""Of differences of fourth order of such outputs [m, rad and their rates]."""
+FOURTH = ((1.0, 2.0 / 3.0), (-1.0, -2.0 / 3.0), (2.0, -1.0 / 12.0), (-2.0, 1.0 / 12.0))
+"""Points and weights of differences of fourth order."""
+MANY = 4096
+"""States that are read at once."""
+
+
+def is_of_states(output: Output) -> bool:
+    """Return whether an output is a function of the states of its bodies."""
+    return output.what in OF_STATES.get(output.kind, ())
+
+
+def moves_by_itself(design: Design, name: str, j: int) -> bool:
+    """Return whether an output of states changes with a parameter at a state that does not: a point, or the zero of an angle, moves."""
+    output, plus = design.outputs[j], design.plus(name)
+    if plus.outputs[j] != output:
+        return True
+    if output.kind != "joint":
+        return False
+    entries = (model.joints[output.owner] for model in (design.model, plus.model))
+    here, there = ([entry.s_bar_i, entry.A_bar_i, entry.s_bar_j, entry.A_bar_j] for entry in entries)
+    return not all(np.array_equal(a, b) for a, b in zip(here, there, strict=True))
+
+
+def change_of_outputs(design: Design, name: str, t: Array, y: Array, some: Sequence[int]) -> Array:
+    """Return the derivatives (nt, .) of outputs of the numbers `some` by a parameter, at states that do not move."""
+    plus, minus = design.sides(name)
+    high, low = (Reader(Result(side.model, t, y)) for side in (plus, minus))
+    change = [high.values(plus.outputs[j]) - low.values(minus.outputs[j]) for j in some]
+    found: Array = np.array(change).reshape(len(some), len(t)).T / (plus.step - minus.step)
+    return found
+
+
+def along_states(model: Model, outputs: Sequence[Output], t: Array, y: Array, dY: Array) -> Array:
+    """Return z_y dY (nt, m, n) of outputs of states, by tangents dY (nt, n, ny)."""
+    nt, n, ny = dY.shape
+    far = np.abs(dY).max(axis=2)
+    d = np.where(far > 0.0, STEP / np.where(far > 0.0, far, 1.0), 0.0)
+    found = np.zeros((nt, len(outputs), n))
+    for point, weight in FOURTH:
+        moved = y[:, None] + point * d[..., None] * dY
+        # in the order of time for each parameter, so that turns are counted alike at all points; times do not matter, but increase
+        reader = Reader(Result(model, np.arange(n * nt, dtype=np.float64), moved.swapaxes(0, 1).reshape(n * nt, ny)))
+        for j, output in enumerate(outputs):
+            found[:, j] += weight * reader.values(output).reshape(n, nt).T
+    return found / np.where(d > 0.0, d, np.inf)[:, None]
+
+
+def bodies_of(model: Model, output: Output) -> set[int]:
+    """Return the numbers of the bodies that an output of states belongs to, without the ground."""
+    if output.kind == "joint":
+        return {model.joints[output.owner].i, model.joints[output.owner].j} - {0}
+    return {model.body_names.index(output.owner)} - {0}
+
+
+def by_states(model: Model, outputs: Sequence[Output], t: Array, y: Array, bar: Array) -> Array:
+    """Return the derivatives by the states, (nt, ny), of the sum of outputs of states with weights bar (nt, m)."""
+    found = np.zeros_like(y)
+    for j, output in enumerate(outputs):
+        columns = [WIDTH * body + a for body in bodies_of(model, output) for a in range(WIDTH)]
+        if not columns:
+            continue
+        unit = np.zeros((len(t), len(columns), y.shape[1]))
+        unit[:, np.arange(len(columns)), columns] = 1.0
+        found[:, columns] += bar[:, j, None] * along_states(model, [output], t, y, unit)[:, 0]
+    return found
+
+
+def read_outputs(design: Design, tangents: Tangents) -> tuple[Array, Array, npt.NDArray[np.bool_]]:
+    """Return values (nt, m), Jacobians (nt, m, n) and uniqueness (m,) of the outputs at states with tangents."""
+    for output in design.outputs:
+        if output.kind == "eigenvalue" or (output.kind in TIMES and output.text not in tangents.times):
+            raise UsageError(f"output {output.text!r}: its derivative in this kind of run is not there yet.")
+    size = len(tangents.t), len(design.outputs)
+    values, jacobian, unique = np.zeros(size), np.zeros((*size, len(design.p))), np.ones(len(design.outputs), dtype=np.bool_)
+    for piece, some in tangents.pieces or ((design, slice(0, len(tangents.t))),):
+        if some.stop > some.start:
+            unique &= _read_piece(piece, tangents, some, values, jacobian)
+    for k, output in enumerate(design.outputs):
+        if output.kind in TIMES:
+            values[:, k], jacobian[:, k] = tangents.times[output.text]
+    for k, name in enumerate(design.p if design.calls_python or tangents.pieces else ()):
+        still = max(float(np.abs(x[:, :, k] if x is jacobian else x[:, k]).max(initial=0.0)) for x in (jacobian, tangents.dY))
+        if not design.enters(name) and still * design.p.sizes[k] <= NOTHING * (1.0 + float(np.abs(values).max(initial=0.0))):
+            raise UsageError(
+                f"parameter {name!r} enters nothing: no number of the model, no function that acts in this run and no output changes with "
+                "it. Leave it out, or use it in build(...)."
+            )
+    jacobian[:, ~unique] = np.nan
+    return values, jacobian, unique
+
+
+def _read_piece(design: Design, tangents: Tangents, some: slice, values: Array, jacobian: Array) -> npt.NDArray[np.bool_]:
+    """Write values and Jacobians of the outputs at the states of one structure, and return which are unique there.
+
+    What belongs to a joint or load that is off is zero.
+    """
+    t, y, dY, dt = tangents.t[some], tangents.y[some], tangents.dY[some], tangents.dt[some]
+    reader = Reader(Result(design.model, t, y))
+    on = {"reaction": design.model.joints, "load": {entry.load.name for entry in design.model.loads}}
+    known = [design.is_whole or one.owner in on.get(one.kind, [one.owner]) for one in design.outputs]
+    read = [k for k, one in enumerate(design.outputs) if one.kind not in TIMES and known[k]]
+    values[some, read] = np.array([reader.values(design.outputs[k]) for k in read]).reshape(len(read), len(t)).T
+    plain = [k for k in read if is_of_states(design.outputs[k])]
+    others = [k for k in read if k not in plain]
+    if plain:
+        outputs, n = [design.outputs[k] for k in plain], len(design.p)
+        at_once = n if len(t) * n <= MANY else 1
+        for first in range(0, n, at_once):
+            lanes = range(first, first + at_once)
+            found = along_states(design.model, outputs, t, y, dY[:, first : first + at_once])
+            for place, k in enumerate(plain):
+                jacobian[some, k, first : first + at_once] = found[:, place]
+            for lane in lanes:
+                moving = [k for k in plain if moves_by_itself(design, design.p.names[lane], k)]
+                if moving:
+                    jacobian[some, moving, lane] += change_of_outputs(design, design.p.names[lane], t, y, moving)
+    for k, name in enumerate(design.p if others else ()):
+        jacobian[some, others, k] = _slope_of_outputs(design, name, (t, y, dt[:, k], dY[:, k]), others)
+    return np.array([k not in read or reader.unique(output) for k, output in enumerate(design.outputs)])
+
+
+def _slope_of_outputs(design: Design, name: str, motion: tuple[Array, Array, Array, Array], read: list[int]) -> Array:
+    """Return the derivatives of the outputs of the numbers `read` (nt, .) along a parameter.  motion: t, y, dt and dy"""
+    if not read:
+        return np.zeros((len(motion[0]), 0))
+
+    def of(side: Variation) -> Any:
+        return partial(_read, side.model, [side.outputs[k] for k in read])
+
+    return design.along(name, motion, of)
+
+
+def _read(model: Any, outputs: Sequence[Output], t: Array, y: Array) -> Array:
+    """Return outputs (nt, m) of states."""
+    reader = Reader(Result(model, t, y))
+    return np.array([reader.values(output) for output in outputs]).T
