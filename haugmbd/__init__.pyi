@@ -61,6 +61,7 @@ from haugmbd.modelfile.urdf.write import write_urdf as write_urdf
 from haugmbd.modelfile.mjcf.read import read_mjcf as read_mjcf
 from haugmbd.modelfile.mjcf.write import write_mjcf as write_mjcf
 from haugmbd.modelfile.asmt.read import read_asmt as read_asmt
+from haugmbd.modelfile.fcstd import read_fcstd as read_fcstd
 from haugmbd.modelfile.sdf import read_sdf as read_sdf
 from haugmbd.modelfile.sdf_write import write_sdf as write_sdf
 from haugmbd.modelfile.asmt.write import write_asmt as write_asmt
@@ -170,6 +171,9 @@ from haugmbd.impacts.applied_impulse import PointImpulse as PointImpulse
 from haugmbd.contact.contact import Compliant as Compliant
 from haugmbd.contact.contact import Contact as Contact
 from haugmbd.contact.contacts import Contacts as Contacts
+from haugmbd.contact.impact_laws import NewtonImpact as NewtonImpact
+from haugmbd.contact.impact_laws import PoissonImpact as PoissonImpact
+from haugmbd.contact.impact_laws import SequentialImpact as SequentialImpact
 from haugmbd.impacts.impulse import impulse as impulse
 from haugmbd.impacts.impulse_result import Impulse as Impulse
 from haugmbd.impacts.impulse_result import JointImpulse as JointImpulse

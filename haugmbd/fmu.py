@@ -348,8 +348,8 @@ def _linear(model_at: Callable[[Array], Model], names: tuple[str, ...], values: 
     slopes = np.zeros((here.size, len(names)))
     same = np.ones(here.size, dtype=bool)
     for j, name in enumerate(names):
-        p = [along(j, part) for part in (1.375, 0.8125)]
-        n = [_built(at, one, names) for one in p]
+        p = np.array([along(j, part) for part in (1.375, 0.8125)])
+        n = np.array([_built(at, one, names) for one in p])
         slopes[:, j] = (n[0] - n[1]) / (p[0][j] - p[1][j])
         is_p = (here == values[j]) & (n[0] == p[0][j]) & (n[1] == p[1][j])
         slopes[is_p, j] = 1.0
@@ -365,9 +365,9 @@ def _linear(model_at: Callable[[Array], Model], names: tuple[str, ...], values: 
     rng = np.random.default_rng(0)
     parts = [*(along(j, part) for j in range(len(names)) for part in (1.375, 0.8125))]
     parts += [np.array([along(j, x)[j] for j, x in enumerate(row)]) for row in rng.uniform(0.6, 1.6, (BETWEEN, len(names)))]
-    for p in parts:
-        off = np.abs(_built(at, p, names) - base - slopes @ p)[moves]
-        if (off > LINEAR * (np.abs(here[moves]) + np.abs(slopes[moves]) @ np.abs(p))).any():
+    for place in parts:
+        off = np.abs(_built(at, place, names) - base - slopes @ place)[moves]
+        if (off > LINEAR * (np.abs(here[moves]) + np.abs(slopes[moves]) @ np.abs(place))).any():
             raise UsageError(
                 f"{WHO}: the equations are no linear function of {', '.join(map(repr, names))} together (lengths, points and axes are "
                 "none): write an FMU for each value, or leave one out."

@@ -101,6 +101,12 @@ MODELS = (
         partial=True,
     ),
     Format(
+        (".FCStd",),
+        "documents of FreeCAD",
+        "haugmbd.modelfile.fcstd:read_fcstd",
+        public="mbd.read_fcstd",
+    ),
+    Format(
         (".mdl", JSON),
         "models of simEngine3D",
         "haugmbd.modelfile.simengine3d:read_simengine3d",

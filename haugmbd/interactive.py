@@ -323,9 +323,9 @@ class _Models:
         self.nominal, self._build, self._sliders = nominal, build, sliders
         self._found: dict[tuple[float, ...], Model] = {}
 
-    def __call__(self, x: Sequence[float]) -> Model:
+    def __call__(self, x: Sequence[float] | Array) -> Model:
         """Return the model at x.  Raise UsageError, with the values, if it cannot be built."""
-        key = tuple(map(float, x))
+        key = tuple(float(u) for u in x)
         if key not in self._found:
             ends = zip(self._sliders, key, strict=True)
             values = {s.name: 0.5 * (s.low + s.high) + 0.5 * (s.high - s.low) * u for s, u in ends}

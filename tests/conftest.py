@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 from collections.abc import Generator
+from pathlib import Path
+from zlib import crc32
 
 # Before NumPy is imported: small matrices are slower on several threads, and the order of sums would depend on the machine.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -24,7 +26,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.entropy import deterministic_PRNG
 
 from haugmbd.compiled.jit import LAYER
-from tests.support.seeds import seeds
+from tests.support.seeds import MORE, seeds
 
 # Derandomized: a failure repeats.  No deadline: the first example of a test may compile a kernel.
 settings.register_profile(
@@ -86,6 +88,31 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
         gc.freeze()
         gc.set_threshold(*FEWER_COLLECTIONS)
+
+
+WHOLE, MANY, OF = 5_000, 4, 3
+"""A run of so many tests is one of all; a slow test with so many cases has one of so many of them in it."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave two thirds of the cases of slow tests with many out of a run of all tests, unless HAUGMBD_CASES=all or HAUGMBD_SEEDS asks.
+
+    A run finds what has changed, as with seeds: a fault of one joint, method or mechanism is seen by several tests.  Which cases stay is
+    a matter of the test's name, so that no case of a family is left out by all tests.
+    """
+    if len(items) < WHOLE or MORE > 1 or os.environ.get("HAUGMBD_CASES") == "all":
+        return
+    cases: dict[tuple[str, str], list[pytest.Item]] = {}
+    for item in items:
+        if hasattr(item, "callspec") and item.get_closest_marker("slow"):
+            cases.setdefault((str(item.path), getattr(item, "originalname", item.name)), []).append(item)
+    left = set[pytest.Item]()
+    for (path, name), family in cases.items():
+        if len(family) >= MANY:
+            first = crc32(f"{Path(path).name}::{name}".encode()) % OF
+            left |= {item for k, item in enumerate(family) if k % OF != first}
+    config.hook.pytest_deselected(items=[item for item in items if item in left])
+    items[:] = [item for item in items if item not in left]
 
 
 @pytest.hookimpl(trylast=True)

@@ -83,7 +83,8 @@ class Trajectories:
         if result is None:
             raise UsageError(f"member {int(k) % len(self)} has no states: {self.failures[int(k) % len(self)]}")
         if isinstance(result, Path):
-            return load(result, model=None if self._model_of is None else self._model_of(int(k) % len(self)))
+            stored: Result = load(result, model=None if self._model_of is None else self._model_of(int(k) % len(self)))
+            return stored
         return result  # type: ignore[no-any-return]
 
     def history(self, name: str) -> Array:

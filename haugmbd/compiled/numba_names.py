@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Self
 
 from haugmbd.compiled.engine_library import WISH, Library, choose
 from haugmbd.compiled.notices import note_engine
@@ -34,6 +34,9 @@ class Nothing:
         return Nothing()
 
     def __setattr__(self, name: str, value: Any) -> None: ...
+
+    def __ior__(self, other: Any) -> Self:
+        return self
 
 
 def engine_here() -> Library | None:

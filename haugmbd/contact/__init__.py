@@ -3,6 +3,7 @@
 contact     Contact: two shapes that may touch, or a point or sphere against a plane
 contacts    Contacts: all pairs of bodies with shapes
 points      the points at which two shapes touch, and their rows
+impact_laws  laws of impact: Newton, Poisson, sequential
 cone        forces with dry friction at one instant: the cone problem
 uniqueness  which of these forces are unique
 gap         gaps, gap rates and rows of contacts, at many states and of many contacts at once

@@ -77,7 +77,7 @@ def projected_on_cones(x: Array, mu: Array) -> Array:
     """Return the projections of the rows (n, t_1, t_2) of x (m, 3) on the cones |t| <= mu n."""
     n, t = x[:, 0], np.hypot(x[:, 1], x[:, 2])
     along = np.maximum((n + mu * t) / (1.0 + mu * mu), 0.0)
-    inside = t <= mu * n
+    inside = (t <= mu * n) & (n >= 0.0)  # without friction 0 <= 0 n holds below the apex, too
     normal = np.where(inside, n, along)
     shrink = np.where(inside, 1.0, mu * along / np.where(t > 0.0, t, 1.0))
     return np.column_stack([normal, x[:, 1] * shrink, x[:, 2] * shrink])

@@ -28,6 +28,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints import DP2, Joint
 from haugmbd.constraints.joint import Single
 from haugmbd.contact.gap import Placed, PlacedContacts
+from haugmbd.contact.impact_laws import GIVE_A_LAW, ImpactLaw, check_law
 from haugmbd.contact.points import ContactPoints
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, ModelError, UsageError
@@ -97,8 +98,9 @@ class Contact:
         a point.
     mu : float
         Coefficient of friction, of sliding and of sticking.
-    law : Compliant, optional
-        `Compliant(K, ...)` makes a ContactForce of the same shapes in place of a rigid contact.
+    law : NewtonImpact, PoissonImpact, SequentialImpact or Compliant, optional
+        The law of its impacts, by default that of the run, `simulate(..., impact=)`. `Compliant(K, ...)` makes a ContactForce of the same
+        shapes in place of a rigid contact.
 
     Raises
     ------
@@ -119,15 +121,16 @@ class Contact:
     shape_i: Any = None
     shape_j: Any = None
     mu: float = 0.0
+    law: ImpactLaw | None = None
     _faults: tuple[Fault, ...]
 
     def __new__(cls, *arguments: Any, law: Any = None, **more: Any) -> Any:
         """Return a ContactForce for a compliant law."""
-        if law is None:
+        if law is None or isinstance(law, ImpactLaw):
             return super().__new__(cls)
         if not isinstance(law, Compliant):
             raise UsageError(
-                f"a contact got law = {law!r:.60}: give mbd.Compliant(K, model=, creep=), or leave it out for a rigid one."
+                f"a contact got law = {law!r:.60}. {GIVE_A_LAW} for a rigid one, mbd.Compliant(K, model=, creep=), or leave it out."
             )
         values: Any = {name: getattr(law, name) for name in ("K", "model", "creep", "floor_speed")}
         return ContactForce(*arguments, **{"restitution": 0.0, **more, **values})
@@ -146,14 +149,16 @@ class Contact:
         shape_i: Any = None,
         shape_j: Any = None,
         mu: float = 0.0,
-        law: None = None,
+        law: ImpactLaw | None = None,
     ) -> None:
         for body in (i, j):
             if not isinstance(body, Body):
                 what = f"contact {name!r} needs two bodies, got {body!r}"
                 raise UsageError(f"{what}. Give the object that system.add(...) returned, or system.ground.")
+        check_law(law, "law")
         faults: list[Fault] = []
         where = f"contact {name!r}"
+        self.__dict__["law"] = law
         bounce, friction = (
             read_number(faults, where, "restitution", restitution),
             read_number(faults, where, "mu", mu),
@@ -226,7 +231,15 @@ class Contact:
 
     @classmethod
     def from_frames(
-        cls, name: str, frame_i: Frame, frame_j: Frame, *, restitution: float = 0.0, radius: float = 0.0, mu: float = 0.0
+        cls,
+        name: str,
+        frame_i: Frame,
+        frame_j: Frame,
+        *,
+        restitution: float = 0.0,
+        radius: float = 0.0,
+        mu: float = 0.0,
+        law: ImpactLaw | None = None,
     ) -> Self:
         """Return the contact made from frames in bodies.
 
@@ -239,6 +252,8 @@ class Contact:
         frame_j : Frame
             On the other body: the point, or the centre of the sphere.
         restitution, radius, mu : float
+            As of a Contact.
+        law : ImpactLaw, optional
             As of a Contact.
 
         Returns
@@ -254,6 +269,8 @@ class Contact:
         faults += _own_faults(where, frame_i.body, frame_j.body, frame_i.h, bounce, size, friction)
         made: Self = cls.__new__(cls)
         fill = {"name": name, "restitution": bounce, "radius": size, "mu": friction, "frame_i": frame_i, "frame_j": frame_j}
+        check_law(law, "law")
+        fill["law"] = law
         made.__dict__.update(fill, _faults=tuple(faults))
         return made
 
@@ -374,6 +391,7 @@ class Contact:
 
     def __repr__(self) -> str:
         friction = f", mu={self.mu:g}" if self.mu != 0.0 else ""
+        friction += f", law={self.law!r}" if self.law is not None else ""
         return f"Contact({self.name!r}, {self.i.name!r}, {self.j.name!r}, restitution={self.restitution:g}{friction})"
 
 

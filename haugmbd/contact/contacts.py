@@ -16,6 +16,7 @@ from haugmbd.bodies.body import Body
 from haugmbd.bodies.shapes import Cylinder, Plane, Shape, Sphere
 from haugmbd.constraints.joint import Joint
 from haugmbd.contact.contact import Contact, touching_shapes
+from haugmbd.contact.impact_laws import ImpactLaw, check_law
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, ModelError, UsageError
 from haugmbd.geometry.narrow_phase import PAIRS_TEXT, has_contact
@@ -48,6 +49,8 @@ class Contacts:
         Newton's coefficient of restitution of each member, 0 to 1.
     except_ : sequence of Body or pairs of Body
         Bodies, and pairs of bodies, that never touch.
+    law : NewtonImpact, PoissonImpact or SequentialImpact, optional
+        The law of impacts of each member.
 
     Raises
     ------
@@ -65,6 +68,7 @@ class Contacts:
     pairs: tuple[tuple[Side, Side], ...]
     mu: float
     restitution: float
+    law: ImpactLaw | None
     _are_given: bool
     _left_out: tuple[tuple[Body, ...], ...]
 
@@ -77,7 +81,9 @@ class Contacts:
         mu: float = 0.0,
         restitution: float = 0.0,
         except_: Sequence[Any] = (),
+        law: ImpactLaw | None = None,
     ) -> None:
+        check_law(law, "law")
         where = f"Contacts {name!r}"
         if bodies is not None and pairs is not None:
             raise UsageError(f"{where} got bodies= and pairs=: give one of them, or none for all bodies with shapes.")
@@ -87,6 +93,7 @@ class Contacts:
             pairs=tuple(_pair(where, pair) for pair in _several(where, "pairs", pairs or ())),
             mu=mu,
             restitution=restitution,
+            law=law,
             _are_given=pairs is not None,
             _left_out=tuple(_left_out(where, x) for x in _several(where, "except_", except_)),
         )
@@ -122,7 +129,7 @@ class Contacts:
         """
         faults: list[Fault] = []
         made = [
-            Contact(name, i, j, shape_i=shape_i, shape_j=shape_j, mu=self.mu, restitution=self.restitution)
+            Contact(name, i, j, shape_i=shape_i, shape_j=shape_j, mu=self.mu, restitution=self.restitution, law=self.law)
             for name, i, shape_i, j, shape_j in self._ends(bodies, joints, faults)
         ]
         if not made and not faults:

@@ -332,7 +332,7 @@ def gap_rate_of(table: GapTable, k: int, y: Array) -> float:
     d, v_i, v_j = between_points(y, i, b, j, c), three_of(y, i, VELOCITY), three_of(y, j, VELOCITY)
     d_dot = (v_j[0] + c_dot[0] - v_i[0] - b_dot[0], v_j[1] + c_dot[1] - v_i[1] - b_dot[1], v_j[2] + c_dot[2] - v_i[2] - b_dot[2])
     rate = dot_of(a_dot, d) + dot_of(a, d_dot)
-    return rate if kind == PLANE else -numbers[k, SIDE] * rate  # type: ignore[no-any-return]
+    return rate if kind == PLANE else -numbers[k, SIDE] * rate
 
 
 @kernel
@@ -347,8 +347,8 @@ def put_gap_row(table: GapTable, k: int, y: Array, room: Array, C: Array) -> Non
         for a in range(3):
             C[a], C[3 + a], C[6 + a], C[9 + a] = -n[a], of_i[a], n[a], of_j[a]
         return
-    for n in range(WIDTH):
-        room[WIDTH * i + n], room[WIDTH * j + n] = y[WIDTH * i + n], y[WIDTH * j + n]
+    for number in range(WIDTH):
+        room[WIDTH * i + number], room[WIDTH * j + number] = y[WIDTH * i + number], y[WIDTH * j + number]
     for a in range(6):
         room[WIDTH * i + VELOCITY + a] = room[WIDTH * j + VELOCITY + a] = 0.0
     for side in range(2):
@@ -386,13 +386,13 @@ def gaps_entry(table: GapTable, y: Array, gaps: Array) -> int:
 @entry
 def gap_entry(table: GapTable, k: int, y: Array) -> float:
     """Return gap k at a flat state."""
-    return gap_of(table, k, y)  # type: ignore[no-any-return]
+    return gap_of(table, k, y)
 
 
 @entry
 def gap_rate_entry(table: GapTable, k: int, y: Array) -> float:
     """Return the rate of gap k at a flat state."""
-    return gap_rate_of(table, k, y)  # type: ignore[no-any-return]
+    return gap_rate_of(table, k, y)
 
 
 @entry

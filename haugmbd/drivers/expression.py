@@ -34,7 +34,8 @@ class Expression(PythonDriver):
     Attributes
     ----------
     names : tuple of str
-        The parameters that the text reads.
+        The parameters that the text reads. Forces along joints, springs and torsion springs give it their coordinate and its rate, too:
+        "-3*q", "k*(l - 1) + l_dot", "theta**3 + theta_dot".
 
     Raises
     ------
@@ -58,8 +59,10 @@ class Expression(PythonDriver):
         self.tape: Tape | None = None
         self._faults: tuple[Fault, ...] = ()
         self._values: dict[str, float] | None = None
+        self.known: dict[str, float] = {}
         if parameters is not None or not self.names:
-            self.bind(read_parameters(parameters or {}), "parameters=")
+            self.known = dict(read_parameters(parameters or {}))
+            self.bind(self.known, "parameters=")
 
     @property
     def parameters(self) -> Mapping[str, float]:
@@ -106,6 +109,14 @@ class Expression(PythonDriver):
             return (Fault("driver", what, "Give them: System(parameters={...}), or Expression(..., parameters={...})."),)
         return self._faults
 
+    def law(self, arguments: tuple[str, ...]) -> ExpressionLaw | None:
+        """Return the function of these arguments, in their order, that the text is; None if it reads none of them but t."""
+        if self._values is not None or not set(self.names) & set(arguments):
+            return None
+        law = ExpressionLaw(self, arguments)
+        law.bind(self.known)
+        return law
+
     def __str__(self) -> str:
         """Return the text."""
         return self.text
@@ -135,3 +146,31 @@ def parameter_fault(name: Any, value: Any) -> str:
     except OverflowError:
         finite = False
     return "" if finite else f"{name!r} is {shown(value)}, must be a finite number"
+
+
+class ExpressionLaw:
+    """A function of several numbers, such as t, q and qd, by a formula: what the text reads besides them are parameters."""
+
+    def __init__(self, expression: Expression, arguments: tuple[str, ...]) -> None:
+        self.text, self.arguments = expression.text, arguments
+        self.names = tuple(name for name in expression.names if name not in arguments)
+        self.parameters: dict[str, float] = {}
+        self._program: Program = parse(self.text)
+
+    def bind(self, parameters: Mapping[str, float]) -> None:
+        """Take the values of the parameters that are there."""
+        self.parameters |= {name: float(parameters[name]) for name in self.names if name in parameters}
+
+    def __call__(self, *given: Any) -> float:
+        """Return the value. Raise UsageError for a parameter that nothing gives."""
+        missing = [name for name in self.names if name not in self.parameters]
+        if missing:
+            known = ", ".join(self.arguments)
+            what = f"the expression {self.text!r} reads {missing[0]!r}, which is neither a parameter nor one of {known}"
+            raise UsageError(f"{what}. Give it to the system, System(parameters=).")
+        values = {name: np.float64(x) for name, x in zip(self.arguments, given, strict=True)}
+        with np.errstate(all="ignore"):
+            return float(evaluate(self._program, values | {name: np.float64(x) for name, x in self.parameters.items()}))
+
+    def __repr__(self) -> str:
+        return f"Expression({self.text!r})"

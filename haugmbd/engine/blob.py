@@ -506,7 +506,7 @@ def add_inputs(w: Writer, model: Model, problem: Problem, inputs: Sequence[str])
                 name if len(numbers) == 1 else f"{name}.{letter}",
                 len(w.places) - 1,
                 1,
-                start=float(model.drivers[k].value),
+                start=float(model.drivers[k].values(0.0)[0]),
             )
 
 
@@ -526,7 +526,7 @@ def add_outputs(w: Writer, model: Model, problem: Problem, arrays: tuple[Array, 
     y, y_dot, states = arrays
     bind(model)
     wrenches = {name: w.items[k] for k, name in enumerate(x.name for x in w.items) if w.items[k].kind == REACTION}
-    read, columns = [], list[tuple[str, Item | None, int]]()
+    read, columns = list[str](), list[tuple[str, Item | None, int]]()
     for text in read_names(outputs, WHO, "outputs"):
         one = QuantityReader(model, [text], WHO)
         if not one.asks:

@@ -32,6 +32,7 @@ BODY = "t, r, p, v, omega_bar"
 LENGTH = "t, l, l_dot"
 ANGLE = "t, theta, theta_dot"
 COORDINATE = "t, q, qd"
+SCALARS = (LENGTH, ANGLE, COORDINATE)
 SHAFT = "t, angle, speed"
 """Argument lists of a function; BODY: r (3,), p (4,), v (3,), omega_bar (3,) of one body, or (n, .) of several.
 COORDINATE: q and qd of a joint are numbers, (n,) of several coordinates."""
@@ -164,6 +165,9 @@ def read_value(faults: list[Fault], where: str, label: str, given: Any, form: st
     if callable(given) and not isinstance(given, type):
         return _read_function(faults, where, label, given, form, shape)
     remedy = f"Give {_kind(shape, unit)}, a function {label}(t), or a function {label}({form})."
+    law = given.law(tuple(form.split(", "))) if isinstance(given, Expression) and shape == () and form in SCALARS else None
+    if law is not None:
+        return _called(where, label, law, form, shape)
     parts = [given] if shape == () else _three(given)
     drivers = tuple(as_driver(part) for part in parts)
     if len(parts) != max(1, *shape, 1):

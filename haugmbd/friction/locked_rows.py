@@ -70,7 +70,7 @@ def free_slot(L: Loop, k: int) -> int:
     slot = ROWS * first + (ROWS * (ROWS - 1)) // 2
     for c in range(FIVE):
         slot -= L.ints[k, at.SLOTS + c]
-    return slot
+    return slot  # type: ignore[no-any-return]
 
 
 @kernel

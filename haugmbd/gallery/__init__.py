@@ -6,7 +6,7 @@
     spatial_linkages   bennett, bricard, bricard_cube, hoberman_ring, universal_shaft, slider_crank, double_wishbone
     gears_and_cams     indexing_cam, planetary_gear, differential, piston_engine
     robots             stewart_platform, delta_robot, excavator
-    touching_bodies    rattleback
+    touching_bodies    rattleback, tippe_top, woodpecker, incline_block, stack, tumbling_box
 
 `building` has what they share, and `shown` how long each is shown.
 A new mechanism is a function there and a line in `GALLERY`; the tests compile each of them, count its degrees of freedom and run it.
@@ -41,7 +41,7 @@ with collection_paused():  # most of the package is imported, and Numba
         universal_shaft,
     )
     from haugmbd.gallery.spinning_bodies import bouncing_toy, dzhanibekov, governor, gyroscope, heavy_top, rolling_disc
-    from haugmbd.gallery.touching_bodies import rattleback
+    from haugmbd.gallery.touching_bodies import incline_block, rattleback, stack, tippe_top, tumbling_box, woodpecker
     from haugmbd.system.system import System
 
 GALLERY: tuple[Callable[[], System], ...] = (
@@ -78,6 +78,11 @@ GALLERY: tuple[Callable[[], System], ...] = (
     trebuchet,
     net,
     rattleback,
+    tippe_top,
+    woodpecker,
+    incline_block,
+    stack,
+    tumbling_box,
 )
 
 __all__ = [
@@ -101,6 +106,7 @@ __all__ = [
     "gyroscope",
     "heavy_top",
     "hoberman_ring",
+    "incline_block",
     "indexing_cam",
     "jansen_leg",
     "net",
@@ -113,10 +119,14 @@ __all__ = [
     "rolling_disc",
     "scissor_lift",
     "slider_crank",
+    "stack",
     "stewart_platform",
+    "tippe_top",
     "trebuchet",
+    "tumbling_box",
     "universal_shaft",
     "windows",
+    "woodpecker",
 ]
 
 

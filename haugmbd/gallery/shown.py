@@ -45,6 +45,11 @@ SHOWN = {
     "trebuchet": 1.6,
     "net": 2.0,
     "rattleback": 6.0,
+    "tippe_top": 4.0,
+    "woodpecker": 1.3,
+    "incline_block": 2.0,
+    "stack": 1.0,
+    "tumbling_box": 1.5,
 }
 """Time by name [s]: a few turns, or the part of the motion that is worth seeing."""
 

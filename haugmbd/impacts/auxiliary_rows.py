@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.contact.impact_laws import NewtonImpact, StruckPoints, impulses, is_row
 from haugmbd.errors import UsageError
 from haugmbd.impacts.impulse_arguments import ImpulseArguments
 from haugmbd.impacts.impulse_equations import FactoredSystem, RowSet
@@ -111,10 +112,17 @@ def solve_auxiliary_rows(q: ImpulseArguments, beside: AuxiliaryRows, u: Array, u
     left, W_c = gap[k:] - W[k:, :k] @ mu0, W[k:, k:] - W[k:, :k] @ shift
     e, before = np.array([c.restitution for c in q.contacts]), rows.of(u)[k:]
     bound = np.maximum(0.0, -e * before)
-    f, unique = _normal_impulses(q, W_c, bound - left, d[k:], size[k:])
-    after = left + W_c @ f
     names, bodies = [c.name for c in q.contacts], rows.bodies[k:]
-    chain = chain_of(Struck(names, bodies, e, W_c, before, left, after, f, ROUNDING * size[k:], q.state.t))
+    rounding = ROUNDING * size[k:]
+    before = np.where(np.abs(before) <= rounding, 0.0, before)
+    at_once = isinstance(q.law, NewtonImpact) or (q.law is None and not is_row(e, before, bodies))
+    if at_once:
+        f, unique = _normal_impulses(q, W_c, bound - left, d[k:], size[k:])
+    else:
+        f, unique = _by_law(q, StruckPoints.without_friction(W_c, left, before, e, bodies, ", ".join(names)), d[k:], size[k:]), ()
+        bound = left + W_c @ f
+    after = left + W_c @ f
+    chain = Chain() if q.law is not None else chain_of(Struck(names, bodies, e, W_c, before, left, after, f, rounding, q.state.t))
     said = (*remarks, *unique, *([chain.text] if chain.text else []), *_contact_remarks(q, f, after, size[k:]))
     return AuxiliarySolution(mu0 + shift @ f, f, bound, left, after, said, chain)
 
@@ -169,6 +177,19 @@ def _normal_impulses(q: ImpulseArguments, W: Array, h: Array, d: Array, size: Ar
     names = ", ".join(repr(q.contacts[a].name) for a in acting)
     what = f"the normal impulses of {names} are not unique (rank {rank} of {len(acting)}, rank_tol {RANK_TOL:g})"
     return f, (f"{what}; the velocities are unique, and the impulses are those of least norm",)
+
+
+def _by_law(q: ImpulseArguments, points: StruckPoints, d: Array, size: Array) -> Array:
+    """Return the normal impulses (k,) by Poisson's law, or of a sequence of impacts.  Raise UsageError if none exist."""
+    W = points.G[::3, ::3]
+
+    def solve(k: Ints, v: Array) -> Array:
+        f = np.zeros((len(k), 3))
+        own = q._replace(contacts=tuple(q.contacts[a] for a in k))
+        f[:, 0] = _normal_impulses(own, W[np.ix_(k, k)], -v[:, 0], d[k], size[k])[0]
+        return f
+
+    return np.asarray(impulses(q.law, points, solve)[:, 0])
 
 
 def _contact_remarks(q: ImpulseArguments, f: Array, after: Array, size: Array) -> tuple[str, ...]:

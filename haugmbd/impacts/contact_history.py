@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.contact.uniqueness import ForceSet, are_unique, force_bounds
 from haugmbd.deprecated import public_class
 from haugmbd.errors import SimulationError
@@ -132,7 +132,7 @@ class StepLaws(NamedTuple):
 class SteppedContacts:
     """The contacts of a time-stepping run: the forces of its steps.
 
-    laws: the step before each state;  steps: its points, and their impulses (k, 3)
+    laws: the step before each state;  steps: its points (k, 2), and their impulses (k, 3)
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class SteppedContacts:
         state: Any,
         wrench: Array,
         laws: Sequence[StepLaws],
-        steps: Sequence[tuple[list[Key], Array]],
+        steps: Sequence[tuple[Ints, Array]],
     ) -> None:
         self.problem, self.keys = problem, keys
         self.normal, self.friction, self.state, self.wrench = normal, friction, state, wrench
@@ -157,6 +157,21 @@ class SteppedContacts:
         some = np.arange(len(self.laws))[keep].tolist()
         laws, steps = [self.laws[n] for n in some], [self.steps[n] for n in some]
         return SteppedContacts(self.problem, self.keys, normal, friction, state, wrench, laws, steps)
+
+    def joined(self, other: SteppedContacts) -> SteppedContacts:
+        """Return these contacts, and those of the run that follows."""
+        keys = tuple(sorted({*self.keys, *other.keys}))
+
+        def spread(one: SteppedContacts, values: Array) -> Array:
+            wide = np.zeros((len(values), len(keys), *values.shape[2:]), dtype=values.dtype)
+            wide[:, [keys.index(key) for key in one.keys]] = values
+            return wide
+
+        both = [
+            np.concatenate([spread(one, getattr(one, name)) for one in (self, other)]) for name in ("normal", "friction", "state")
+        ]
+        wrench = np.concatenate([self.wrench, other.wrench])
+        return SteppedContacts(self.problem, keys, *both, wrench, (*self.laws, *other.laws), (*self.steps, *other.steps))
 
     def record(self, t: Array, y: Array) -> ContactRecord:
         """Return forces and solutions at the states."""

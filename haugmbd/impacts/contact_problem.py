@@ -4,7 +4,7 @@ r"""Contacts with dry friction at one instant: accelerations by given modes, the
 
     given modes      stick: a = 0      slip: a_n = 0, f = f_n (n - mu d), d = v_T / |v_T|      open: f = 0
     modes            the cone problem (`contact.cone`) of a_0 and G; a contact that slides has its column turned already
-    impact           the cone problem of b = C u- with e v_n-: velocities after it, Coulomb's law on impulses (Moreau)
+    impact           impulses of the points by their law of impact (`contact.impact_laws`), Coulomb's law on impulses (Moreau)
     projection       bilateral rows and gaps of closed contacts to zero, by the least mass-weighted change
 
 A point of contact is named by its contact and its feature, the pair (corner, face), (edge, edge), ... that touches.
@@ -14,7 +14,7 @@ Sources: Pfeiffer, Glocker (1996); Moreau (1988); Le Saux, Leine, Glocker, Dynam
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.contact.cone import response_is_unique, solve_cone_problem
 from haugmbd.contact.contact import Contact
+from haugmbd.contact.impact_laws import ImpactLaw, StruckPoints, impulses, law_of
 from haugmbd.contact.points import ContactPoints, Kinematics
 from haugmbd.errors import Fault, ModelError, SimulationError
 from haugmbd.geometry.narrow_phase import point_name
@@ -83,27 +84,30 @@ class Modes(NamedTuple):
 class ContactProblem:
     """A model and its rigid contacts; raises ModelError for contacts whose pairs are not known here."""
 
-    def __init__(self, model: Model, contacts: Sequence[Contact]) -> None:
-        self.model, self.contacts = model, tuple(contacts)
+    def __init__(self, model: Model, contacts: Sequence[Contact], law: ImpactLaw | None = None) -> None:
+        self.model, self.contacts, self.law = model, tuple(contacts), law
         self.names = tuple(contact.name for contact in contacts)
         self.n = model.nb + 1
         self.response = ContactResponse(model)
         self.mu = np.array([contact.mu for contact in contacts])
         self.e = np.array([contact.restitution for contact in contacts])
-        ends = []
+        ends, numbers = [], dict[int, int]()
         for contact in contacts:
             shape_i, shape_j = contact.shapes
-            ends.append((number_of(model, contact.i), shape_i, number_of(model, contact.j), shape_j))
+            for body in (contact.i, contact.j):
+                if id(body) not in numbers:
+                    numbers[id(body)] = number_of(model, body)
+            ends.append((numbers[id(contact.i)], shape_i, numbers[id(contact.j)], shape_j))
         self.points = ContactPoints(ends, self.n)
         self.pairs = self.points.bodies
         self.length = float(model.length)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: model and contacts."""
-        return {"model": self.model, "contacts": self.contacts}
+        """Return what is pickled: model, contacts and law of impacts."""
+        return {"model": self.model, "contacts": self.contacts, "law": self.law}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(state["model"], state["contacts"])  # type: ignore[misc]
+        self.__init__(state["model"], state["contacts"], state["law"])  # type: ignore[misc]
 
     # ----------------------------------------------------------------------------------------------------------- points
     def near(self, y: Array, margin: float) -> tuple[list[Key], Array]:
@@ -216,18 +220,26 @@ class ContactProblem:
 
     # ------------------------------------------------------------------------------------------------------ the modes
     def choose(
-        self, t: float, y: Array, keys: Sequence[Key], rest: float, sliding: dict[Key, Array], start: Array | None = None
+        self,
+        t: float,
+        y: Array,
+        keys: Sequence[Key],
+        rest: float,
+        sliding: dict[Key, Array],
+        start: Array | None = None,
+        stopped: Container[Key] = (),
     ) -> Modes:
         """Return the modes of points that touch and do not part, by the cone problem of accelerations.
 
         rest: slip speed [m/s] up to which a point is at rest;  sliding: points at rest that begin to slide, with their directions
+        stopped: points that have come to rest, whatever is left of their speed
         """
         y_dot = np.zeros_like(y)
         self.response.rates(t, y, y_dot)
         kin, mu = self.at(y, keys), self.friction_of(keys)
         answer = self.columns(kin, keys, t)
         a_0 = (self.rows_of(kin, keys, self.velocities(y_dot)) - kin.gamma).ravel()
-        speed = np.hypot(kin.v[:, 1], kin.v[:, 2])
+        speed = np.where([key in stopped for key in keys], 0.0, np.hypot(kin.v[:, 1], kin.v[:, 2]))
         slides = [k for k, key in enumerate(keys) if mu[k] > 0.0 and (speed[k] > rest or key in sliding)]
         G, cone_mu = answer.G.copy(), mu.copy()
         ways = np.zeros((len(keys), 2))
@@ -348,10 +360,12 @@ class ContactProblem:
             u_0 = u + self.response.solve(P, (nu - self.response.row_rates(u)) * self.response.kept_rows(), t)[: self.n]
         answer = self.columns(kin, keys, t)
         before = self.rows_of(kin, keys, u)
-        b = self.rows_of(kin, keys, u_0)
-        b[:, 0] += np.where(before[:, 0] < 0.0, e * before[:, 0], 0.0)
-        names = ", ".join(dict.fromkeys(self.names[c] for c, _ in keys))
-        f = solve_cone_problem(answer.G, b.ravel(), mu, what=f"the impact of {names} at t = {t:.9g} s").f
+        left = self.rows_of(kin, keys, u_0)
+        own = dict.fromkeys(c for c, _ in keys)
+        names = ", ".join(self.names[c] for c in own)
+        law = law_of(((self.names[c], self.contacts[c].law) for c in own), self.law, f" at t = {t:.9g} s")
+        pairs = self.pairs[contacts_of(keys)]
+        f = impulses(law, StruckPoints(answer.G, left, before, e, mu, pairs, f"the impact of {names} at t = {t:.9g} s"))
         u_after = u_0 + (f.ravel() @ answer.X).reshape(-1, 6)[: self.n]
         return u_after, f, before, kin
 

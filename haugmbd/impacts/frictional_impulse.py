@@ -13,6 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.contact.contact import Contact
+from haugmbd.contact.impact_laws import ImpactLaw
 from haugmbd.contact.points import Kinematics
 from haugmbd.errors import EnergyWarning, Fault, ModelError, UsageError, warn_user
 from haugmbd.impacts.contact_problem import ContactProblem, Key
@@ -75,7 +77,7 @@ def gain_of(p: ContactProblem, impulse: Impulse, keys: list[Key]) -> str:
     names = ", ".join(dict.fromkeys(repr(p.names[c]) for c, _ in keys))
     return (
         f"the impact of {names} at t = {impulse.before.t:.9g} s gains {gain:.6g} J of {impulse.energy_before:.6g} J: Newton's law of "
-        "restitution with friction, or at several coupled contacts, can do that. Give a smaller restitution."
+        "restitution with friction, or at several coupled contacts, can do that. Give a smaller restitution, or impact=mbd.PoissonImpact()."
     )
 
 
@@ -85,7 +87,8 @@ def chain_at(p: ContactProblem, one: Struck, t: float) -> Chain:
     It is said of impacts without friction impulses: with them the order of the impacts is no law to compare with.
     """
     size = float(np.abs(one.f).max(initial=0.0))
-    if len(one.keys) < 2 or np.abs(one.f[:, 1:]).max(initial=0.0) > TANGENTIAL * size:  # noqa: PLR2004  a chain has two contacts
+    given = any(law is not None for law in (p.law, *(p.contacts[c].law for c, _ in one.keys)))
+    if given or len(one.keys) < 2 or np.abs(one.f[:, 1:]).max(initial=0.0) > TANGENTIAL * size:  # noqa: PLR2004  a chain has two contacts
         return Chain()
     before, f = one.kin.v[:, 0], one.f[:, 0]
     fastest = float(np.abs(before).max(initial=0.0))
@@ -109,14 +112,14 @@ def chain_at(p: ContactProblem, one: Struck, t: float) -> Chain:
     return chain_of(struck)
 
 
-def frictional_impulse(q: ImpulseArguments, contacts: tuple, touching: bool) -> Impulse:  # type: ignore[type-arg]
+def frictional_impulse(q: ImpulseArguments, contacts: tuple[Contact, ...], touching: bool, law: ImpactLaw | None = None) -> Impulse:
     """Return the impulse of contacts with friction, or of two shapes;  q: the other arguments."""
     if q.closed.joints:
         names = ", ".join(map(repr, q.closed.joints))
         raise UsageError(
             f"impulse does not take joints that close ({names}) beside contacts with friction, or of shapes: strike first."
         )
-    p, y = ContactProblem(q.model, contacts), q.state.y
+    p, y = ContactProblem(q.model, contacts, law), q.state.y
     allowed = TYPED_LENGTH * q.model.length
     keys, gaps = p.near(y, np.inf)
     faults = []

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.contact.impact_laws import ImpactLaw, check_law
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.contact_warnings import pulls_of
 from haugmbd.diagnostics.energy import kinetic_energy
@@ -45,6 +46,7 @@ def impulse(
     contacts: Any = (),
     close: Any = (),
     touching: bool = True,
+    impact: ImpactLaw | None = None,
     tolerance: float | None = None,
 ) -> Impulse:
     """Return the velocities just after an impulse, and the impulses in all joints.
@@ -63,6 +65,9 @@ def impulse(
         Joints between bodies of the model that close suddenly: their rows hold after the impulse.
     touching : bool
         True to require that the gap of every contact is zero; False to let contacts strike across a gap.
+    impact : NewtonImpact, PoissonImpact or SequentialImpact, optional
+        Law of the impact. By default all contacts strike at once by Newton's law, but a row of touching bodies that bounce strikes one
+        after the other; a contact's own `law` goes before.
     tolerance : float, optional
         How far redundant rows may contradict each other [rad, or part of the size of the mechanism]; by default that of the System, see
         there. For a System only: a Model has its own.
@@ -84,15 +89,16 @@ def impulse(
     Notes
     -----
     Solves M (u+ - u-) + Phi_q^T Lam = P + C^T f with Phi_q u+ = nu, where the normal impulses f fulfil Newton's law.
-    All contacts strike at once. Where one strikes through others that are closed, as in a row of touching balls, a warning says what single
-    impacts one after the other would give.
+    Where a contact strikes through others that are closed, as in a row of touching balls, the messages have the answers of both laws, all
+    at once and one after the other; a warning says it where the law was not chosen and all strike at once.
     Impulses are solved with the same KKT factorization as accelerations.
     Sources: Haug 2021, sec. 11.3; Moreau 1988.
     """
+    check_law(impact)
     model, touched = model_given(model, "impulse", tolerance), contacts_given(contacts)
     if not all(contact.is_plain for contact in touched):
-        return frictional_impulse(read_arguments(model, state, applied, (), close, touching), touched, touching)
-    found = solve_impulse(read_arguments(model, state, applied, touched, close, touching))
+        return frictional_impulse(read_arguments(model, state, applied, (), close, touching), touched, touching, impact)
+    found = solve_impulse(read_arguments(model, state, applied, touched, close, touching, impact))
     if found._chain.doubtful:
         warn_user(found._chain.text, RunWarning)
     return found

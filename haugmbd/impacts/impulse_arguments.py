@@ -12,6 +12,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.contact.contact import Contact
 from haugmbd.contact.gap import Placed, placed_contacts
+from haugmbd.contact.impact_laws import ImpactLaw, law_of
 from haugmbd.errors import Fault, ModelError, UsageError
 from haugmbd.impacts.applied_impulse import AppliedImpulse
 from haugmbd.impacts.impulse_equations import RowSet
@@ -34,9 +35,12 @@ class ImpulseArguments(NamedTuple):
     contacts: tuple[Placed, ...]
     contact_rows: RowSet
     closed: Closed
+    law: ImpactLaw | None = None
 
 
-def read_arguments(model: Model, state: State | None, applied: Any, contacts: Any, close: Any, touching: bool) -> ImpulseArguments:
+def read_arguments(
+    model: Model, state: State | None, applied: Any, contacts: Any, close: Any, touching: bool, law: ImpactLaw | None = None
+) -> ImpulseArguments:
     """Read the arguments of `impulse`.  Raise ModelError with all invalid values, UsageError for a wrong kind of argument."""
     model = model_given(model, "impulse")
     if not isinstance(state, State | None):
@@ -55,7 +59,8 @@ def read_arguments(model: Model, state: State | None, applied: Any, contacts: An
     placed = tuple(contact.placed(model) for contact in touched)
     if touching:
         _need_touching(model, state, placed)
-    return ImpulseArguments(model, state, P, placed, _contact_rows(state, placed), closed_rows(model, state, joints))
+    own = law_of(((one.name, one.law) for one in touched), law, f" at t = {state.t:.9g} s")
+    return ImpulseArguments(model, state, P, placed, _contact_rows(state, placed), closed_rows(model, state, joints), own)
 
 
 def contacts_given(contacts: Any) -> tuple[Contact, ...]:

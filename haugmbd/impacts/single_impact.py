@@ -241,7 +241,7 @@ class SingleImpacts:
         found = Impulse(
             model=model,
             before=state,
-            state=State.from_y(state.t, y, model.nb + 1),
+            state=State.from_y(state.t, y, model.nb + 1, flat=y),
             Lam=Lam,
             normal={contact.name: float(out[F])},
             closed={},

@@ -20,7 +20,7 @@ from math import sqrt
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.compiled.jit import entry, kernel
+from haugmbd.compiled.jit import DirectCall, entry, kernel
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.math.euler_kernels import normalize
 from haugmbd.workspace.layout import WIDTH
@@ -158,6 +158,9 @@ def interpolate_entry(t_new: Array, t: Array, y: Array, y_dot: Array, n_bodies: 
         put_state((t_new[row] - t[k]) / h, h, (y[k], y_dot[k]), (y[k + 1], y_dot[k + 1]), n_bodies, out[row])
 
 
+put_between = DirectCall(interpolate_entry)
+
+
 def interpolate(t_new: Array, t: Array, y: Array, y_dot: Array, n_bodies: int) -> Array:
     """Return states (k, ny) at `t_new` (k,) within [t[0], t[-1]], from states and rates (nt, ny) at increasing `t` (nt,)."""
     if not len(t_new):
@@ -165,8 +168,10 @@ def interpolate(t_new: Array, t: Array, y: Array, y_dot: Array, n_bodies: int) -
     if len(t) == 1:
         return np.repeat(y, len(t_new), axis=0)
     out = np.empty((len(t_new), y.shape[1]))
-    times, t, y, y_dot = (np.require(x, np.float64, ("C", "W")) for x in (t_new, t, y, y_dot))
-    interpolate_entry(times, t, y, y_dot, n_bodies, out)
+    arrays = (t_new, t, y, y_dot)
+    if not all(x.dtype == np.float64 and x.flags.c_contiguous and x.flags.writeable for x in arrays):
+        arrays = tuple(np.require(x, np.float64, ("C", "W")) for x in arrays)
+    put_between(*arrays, n_bodies, out)
     return out
 
 

@@ -115,14 +115,17 @@ Need = Callable[[int, float], None]
 
 
 class EventLocator:
-    """The search for the events of one run.  `need` raises the error of a code, as for every other step of the run."""
+    """The search for the events of one run.  `need` raises the error of a code, as for every other step of the run.
 
-    def __init__(self, events: tuple[Event, ...], problem: Problem, method: Any, need: Need) -> None:
+    looks: whether compiled code looks for all of these events in the steps of the run, though it knows none of their functions
+    """
+
+    def __init__(self, events: tuple[Event, ...], problem: Problem, method: Any, need: Need, *, looks: bool = False) -> None:
         self.events, self.problem, self.method, self.need = events, problem, method, need
         space = problem.state_space
         self._memory = problem.pack.callback.memory if isinstance(space, MaximalStateSpace) and space.has_delays else None
         self._before: dict[int, float] = {}
-        self._watched, self._looked = all(event.watched for event in events), 0.0
+        self._watched, self._looked = looks or all(event.watched for event in events), float(problem.events.state.looked)
         self._grouped = _in_groups(events)
         self.is_clear = False
         self._unarmed: dict[int, float] = {}

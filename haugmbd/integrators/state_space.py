@@ -152,7 +152,8 @@ class MaximalStateSpace:
         return network is not None and bool(network.delays)
 
     def state(self, t: float, y: Array) -> State:
-        return State.from_y(t, y, self.model.nb + 1)
+        flat = y.copy()  # at once, and not part by part
+        return State.from_y(t, flat, self.model.nb + 1, flat=flat)
 
     def between(self, t_new: Array, t: Array, y: Array, y_dot: Array) -> Array:
         return interpolate(t_new, t, y, y_dot, self.model.nb + 1)

@@ -9,7 +9,6 @@ A stabilization is such a pair.  `post_step` always normalizes the Euler paramet
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, NamedTuple
@@ -107,8 +106,8 @@ class Problem:
 
     def beside(self, t: float, y: Array) -> Problem:
         """Return the same problem at another state, for a step beside those of the run: it looks at no events, and notes nothing."""
-        other = copy(self)
-        other.t, other.y, other.events = t, y, NO_EVENTS
+        other: Problem = object.__new__(Problem)
+        vars(other).update(vars(self), t=t, y=y, events=NO_EVENTS)
         other.watched = new_watch(NO_COLUMNS, self.y.size)
         return other
 

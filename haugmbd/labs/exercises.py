@@ -1,4 +1,4 @@
-"""The exercises of the fourteen labs: what is right, from closed forms, and what the check of each answer says.
+"""The exercises of the sixteen labs: what is right, from closed forms, and what the check of each answer says.
 
 Motion, reactions, drives, impulses, statistics: labs 1, 3, 9 and 12.
 A bar of length L on a pin, theta from the downward vertical, J = m L^2 / 3 (+ the thickness):
@@ -21,6 +21,12 @@ damper c on a bar, slow       lambda = -c / J
 Rows by hand, compared with those of the model at random states, term by term: lab 13.
 crank pin    Phi = d                        gamma = omega^2 times the arms
 slider       the rod's end stays on a line
+
+Contact with dry friction: lab 14.
+holds while mu >= tan(slope)        stops after v^2 / (2 mu g)        paradox from mu = 4/3, at tan(theta) = 2, of a slender rod
+
+A lever whose crank has a slider: lab 15.
+RK4 without stabilization     Phi ~ t^2 h^4          closed while   crank <= ground + coupler + rocker
 
 `mystery` gives models with a fault whose name is not said: students find it out from violations, energy and momentum.
 """
@@ -548,6 +554,72 @@ LAB13 = {
     "Phi": Exercise("the two rows of the rod pin, texts", rows_judged("rod pin", "Phi")),
     "slider": Exercise("the row of the slider, a text", rows_judged("slider", "Phi")),
     "gamma": Exercise("gamma of the two rows of the rod pin, texts", rows_judged("rod pin", "gamma")),
+}
+
+
+LAB14 = {
+    "least mu": Exercise(
+        "least coefficient of friction at which the block holds on 25 degrees",
+        number(
+            lambda: float(np.tan(np.radians(25.0))), 2e-3, "At the limit the friction mu N balances the weight along the incline."
+        ),
+    ),
+    "stop": Exercise(
+        "how far the block slides on a level floor [m]",
+        number(
+            lambda: 2.0**2 / (2.0 * 0.3 * G), 1e-3, "The friction mu m g takes the kinetic energy; the angle of the incline is 0."
+        ),
+    ),
+    "paradox": Exercise(
+        "least coefficient of friction with the paradox at some angle",
+        number(lambda: 4.0 / 3.0, 2e-3, "1 + 3 cos^2 = 3 mu sin cos: solve for mu, and find its least value over the angles."),
+    ),
+}
+
+PINS_OF_LAB15 = {"A": (0.0, 0.0, 0.0), "B": (0.0, 0.0, 0.4), "C": (0.9, 0.0, 0.7), "D": (1.0, 0.0, 0.0)}
+"""Pins of the lever as it is closed."""
+
+
+def lever_of_lab15(length: float = 0.4) -> System:
+    """Return a four-bar in its closed pose, with a crank of another length: open, until it is assembled.
+
+    Parameters
+    ----------
+    length : float
+        Of the crank [m]; the pose fits 0.4.
+
+    Returns
+    -------
+    System
+        Crank A-B, coupler B-C, rocker C-D.
+    """
+    system = System("lever", gravity=(0.0, 0.0, -9.81))
+    pins = {name: np.array(point) for name, point in PINS_OF_LAB15.items()}
+    bars = {"crank": "AB", "coupler": "BC", "rocker": "CD"}
+    bodies = {name: system.add(Body(name, 1.0, (0.02, 0.02, 1e-3), r=0.5 * (pins[p] + pins[q]))) for name, (p, q) in bars.items()}
+    chain = [system.ground, *bodies.values(), system.ground]
+    for pin, i, j in zip("ABCD", chain, chain[1:], strict=False):
+        s_i, s_j = (pins[pin] - np.array(body.r) for body in (i, j))
+        if pin == "B":
+            s_i = np.array([0.0, 0.0, length - 0.2])
+        system.add(RJ.from_vectors(pin, i, s_i, (0.0, 0.0, 1.0), (1.0, 0.0, 0.0), j, s_j, (0.0, 1.0, 0.0)))
+    return system
+
+
+def reach_of_lab15() -> float:
+    """Return the longest crank with which the lever can be closed [m]."""
+    pins = [np.array(PINS_OF_LAB15[name]) for name in "BCDA"]
+    return float(sum(np.linalg.norm(p - q) for p, q in zip(pins, pins[1:], strict=False)))
+
+
+LAB15 = {
+    "step": Exercise(
+        "exponent k of the step in the violation", number(lambda: 4.0, 0.02, "Halve the step, and take log2 of the ratio.")
+    ),
+    "time": Exercise(
+        "exponent k of time in the violation", number(lambda: 2.0, 0.02, "Compare 4 s with 2 s, and take log2 of the ratio.")
+    ),
+    "reach": Exercise("longest crank that can be closed [m]", number(reach_of_lab15, 0.005, "All other bars are in line then.")),
 }
 
 

@@ -13,6 +13,7 @@ from haugmbd.bodies.part import changed
 from haugmbd.bodies.validation import frozen
 from haugmbd.constraints.joint import Joint, Single
 from haugmbd.contact.contact import Contact
+from haugmbd.contact.impact_laws import LAWS
 from haugmbd.drivers import as_driver
 from haugmbd.drivers.expression import parameter_fault
 from haugmbd.drivers.expression_grammar import evaluate_number, parse, variables
@@ -334,6 +335,7 @@ class _Parts:
     def contact(self, values: dict[str, Any]) -> Contact:
         """Return a rigid contact."""
         values = values | {"i": self.on(values["i"]), "j": self.on(values["j"])}
+        values |= {"law": LAWS[values["law"]]()} if "law" in values else {}
         if "frame_i" not in values:
             return Contact(**values)
         frames = [Frame(values.pop(side), **values.pop(f"frame_{side}")) for side in "ij"]

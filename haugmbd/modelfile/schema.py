@@ -13,6 +13,7 @@ from typing import Any
 from haugmbd import joints
 from haugmbd.constraints.joint import Joint
 from haugmbd.constraints.registry import KINDS
+from haugmbd.contact.impact_laws import LAWS
 from haugmbd.forces import KINDS as FORCE_KINDS
 from haugmbd.forces.base import ForceElement
 from haugmbd.forces.compliant import Flores, HuntCrossley, LankaraniNikravesh
@@ -384,6 +385,7 @@ HEAD = (
     Field("ground_shape", SHAPES, False, "what is drawn of the ground"),
     Field("off", ListOf(Text()), False, "names of the joints, loads and contacts that are off at the start"),
 )
+LAW = Field("law", Text(tuple(LAWS)), False, "of its impacts")
 CONTACT = OneOf(
     (
         Record(
@@ -396,6 +398,7 @@ CONTACT = OneOf(
                 Field("radius", Number("m"), False, "of a sphere about the point"),
                 Field("restitution", Number(), False, "from 0 to 1"),
                 Field("mu", Number(), False, "coefficient of friction"),
+                LAW,
             ),
             "a point or sphere against a plane, rigid",
         ),
@@ -407,6 +410,7 @@ CONTACT = OneOf(
                 Field("radius", Number("m"), False),
                 Field("restitution", Number(), False),
                 Field("mu", Number(), False),
+                LAW,
             ),
             "a point or sphere against a plane, by frames of the bodies",
         ),
@@ -418,6 +422,7 @@ CONTACT = OneOf(
                 Field("shape_j", ShapeValue(contact=True, rigid=True), True, "of body j, in its frame"),
                 Field("restitution", Number(), False),
                 Field("mu", Number(), False),
+                LAW,
             ),
             "two shapes, rigid",
         ),

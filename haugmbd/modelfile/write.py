@@ -127,7 +127,8 @@ def document_of(
 
 def contact_text(contact: Contact, parameters: Parameters) -> Document:
     """Return a rigid contact."""
-    friction = {"mu": contact.mu} if contact.mu != 0.0 else {}
+    friction: Document = {"mu": contact.mu} if contact.mu != 0.0 else {}
+    friction |= {"law": type(contact.law).__name__} if contact.law is not None else {}
     if contact.has_shapes:
         shapes = {"shape_i": shape_text(contact.shape_i), "shape_j": shape_text(contact.shape_j)}
         return {

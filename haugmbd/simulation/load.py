@@ -16,7 +16,7 @@ from haugmbd.simulation.results.io.chain_file import REDUCED
 from haugmbd.simulation.results.io.checksums import check_seal
 from haugmbd.simulation.results.io.results import reader_of
 from haugmbd.simulation.results.io.schema import IMPACTS, PLAIN, Contents, checked_meta, result_of
-from haugmbd.simulation.results.reading import result_of_segments
+from haugmbd.simulation.results.reading import result_of_segments, with_stepped_contacts
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.study_data import load_study
 from haugmbd.simulation.simulate import run_again
@@ -73,7 +73,7 @@ def _result_of_kind(contents: Contents, meta: Mapping[str, Any], model: Model | 
     """Return the result of the kind that the metadata name."""
     kind = meta.get("kind", PLAIN)
     if kind == PLAIN:
-        return result_of(contents, meta, model, where, Result, allow_code=allow_code)
+        return with_stepped_contacts(result_of(contents, meta, model, where, Result, allow_code=allow_code), contents, meta)
     if kind == REDUCED:
         if model is not None:
             raise UsageError(

@@ -21,6 +21,7 @@ import numpy as np
 
 from haugmbd import formulations, integrators
 from haugmbd.compiled.array_types import Array
+from haugmbd.contact import impact_laws
 from haugmbd.diagnostics.work import QuadratureRule, Work, joined_work, times_between
 from haugmbd.errors import HaugmbdError, error_text
 from haugmbd.integrators.default_number import DefaultNumber
@@ -80,9 +81,9 @@ class Replay:
         return numbers | {"exact": self.exact, "y0": self.y0.tolist(), "methods": methods}
 
 
-PLACES = (integrators, formulations, dependent_rows, constraint_form, newton)
+PLACES = (integrators, formulations, dependent_rows, constraint_form, newton, impact_laws)
 """Where the classes of methods are."""
-METHODS = ("integrator", "formulation", "stabilization", "redundancy")
+METHODS = ("integrator", "formulation", "stabilization", "redundancy", "impact")
 UNKNOWN = "unknown"
 
 
@@ -122,7 +123,7 @@ def replays_of(data: Any, ny: int) -> tuple[Replay, ...]:
             y0 = np.array(one["y0"], dtype=np.float64)
             if y0.shape != (ny,):
                 return ()
-            methods = RunMethods(**{name: _method_of(one["methods"][name]) for name in METHODS})
+            methods = RunMethods(**{name: _method_of(one["methods"].get(name)) for name in METHODS})
             if methods.stabilization == PROJECTION:  # the default itself, which methods that need none leave out
                 methods = replace(methods, stabilization=PROJECTION)
             found.append(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
+from haugmbd.contact.impact_laws import ImpactLaw
 from haugmbd.formulations import Formulation, NewtonEuler
 from haugmbd.integrators import Projection
 from haugmbd.integrators.base import Integrator
@@ -17,20 +18,26 @@ NEWTON_EULER, PROJECTION = NewtonEuler(), Projection()
 
 @dataclass(frozen=True)
 class RunMethods:
-    """The methods of a run;  redundancy: the rule for multipliers of dependent rows, None for that of the model."""
+    """The methods of a run.
+
+    redundancy: the rule for multipliers of dependent rows, None for that of the model;  impact: the law of impacts, None for the default
+    """
 
     integrator: Integrator
     formulation: Formulation = NEWTON_EULER
     stabilization: Stabilization | None = PROJECTION
     redundancy: Rule | None = None
+    impact: ImpactLaw | None = None
 
     @property
     def texts(self) -> dict[str, str]:
         """The methods as text, for the settings of a result."""
+        impact = {} if self.impact is None else {"impact": repr(self.impact)}
         return {
             "formulation": _text(self.formulation),
             "integrator": repr(self.integrator),
             "stabilization": _text(self.stabilization),
+            **impact,
         }
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.contact.impact_laws import ImpactLaw, check_law
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.contact_warnings import deep_contact_notes, lift_off_events
 from haugmbd.diagnostics.reaction_signals import bind, refuse_signals, with_signals
@@ -92,6 +93,7 @@ def simulate(
     budget: float | None = None,
     record_method: bool = False,
     most_per_second: float = MOST_PER_SECOND,
+    impact: ImpactLaw | None = None,
     tau: Tau | None = None,
     wrenches: npt.ArrayLike | None = None,
 ) -> Result:
@@ -142,6 +144,9 @@ def simulate(
         `Result.accelerations_of_method` and `Result.lam_of_method`.
     most_per_second : float
         Impacts and openings of rigid contacts and stops per second of simulated time; more of them raise SimulationError.
+    impact : NewtonImpact, PoissonImpact or SequentialImpact, optional
+        Law of impacts at rigid contacts and stops that have none of their own. By default all that touch strike at once by Newton's law,
+        but a row of touching bodies that bounce strikes one after the other.
     tau : array_like, (nv,), or callable, optional
         Generalized forces of a SerialChain, or a function tau(t, q, qd) that returns them.
     wrenches : array_like, (n, 6), optional
@@ -175,10 +180,11 @@ def simulate(
     -----
     For a SerialChain, formulation, stabilization, project_velocity, redundancy and record_method have no meaning: there are no
     constraints.
-    Each rigid contact strikes by Newton's law with its own restitution, without friction. It closes when its bounces become too low to be
-    resolved (at once with restitution 0), and opens when its normal force would pull. Between impacts the closed contacts are constraint
-    rows; at an impact the velocities change by `mbd.impulse`. With `t_eval` the state at an impact is the one after it; without, both are
-    stored. An event whose g reaches zero at an impact is recorded there, and one whose g jumps across zero with its jump.
+    Each rigid contact strikes by Newton's law with its own restitution, or by another law (`impact`, or `law` of the contact). It closes
+    when its bounces become too low to be resolved (at once with restitution 0), and opens when its normal force would pull. Between
+    impacts the closed contacts are constraint rows; at an impact the velocities change by `mbd.impulse`. With `t_eval` the state at an
+    impact is the one after it; without, both are stored. An event whose g reaches zero at an impact is recorded there, and one whose g
+    jumps across zero with its jump.
     A `Switch` among the events, `Event(...).then(lock=..., release=..., kick=...)`, changes the mechanism while it moves. The run is one
     Result, with a segment for each structure.
     `cite` returns the references of the methods. Sources of impacts: Moreau 1988; Mirtich 1996.
@@ -188,17 +194,20 @@ def simulate(
     check_limit(most_per_second)
     check_flags(project_velocity=project_velocity, progress=progress, record_method=record_method)
     check_budget(budget)
+    check_law(impact)
     t_end = float(t_end)
     method = choose_integrator(h, rtol, atol, integrator)
     if not isinstance(system, System):
         no_tolerance(tolerance)
     output = RunOutput(t_eval, events, sensors, store_every, progress, record_method)
     if isinstance(system, SerialChain):
+        if impact is not None:
+            raise UsageError("impact= is the law of rigid contacts and stops, which a SerialChain does not have: leave it out.")
         _need_no_constraints(system, formulation, stabilization, project_velocity or record_method, redundancy)
         return simulate_chain(system, t_end, method, output, state=state, tau=tau, wrenches=wrenches, budget=budget)
     if tau is not None or wrenches is not None:
         raise UsageError("tau and wrenches belong to a SerialChain; on a System forces are parts: system.add(Torque(...)).")
-    methods = RunMethods(method, formulation, stabilization, redundancy)
+    methods = RunMethods(method, formulation, stabilization, redundancy, impact)
     result = run_system(
         system,
         t_end,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from haugmbd.constraints.base import Primitive
 from haugmbd.control.block import Block
-from haugmbd.drivers.expression import Expression
+from haugmbd.drivers.expression import Expression, ExpressionLaw
 from haugmbd.forces.base import ForceElement
 
 
@@ -24,5 +24,10 @@ def bind_expressions(
 
     Raise UsageError if one of them has other values, of another system.
     """
+    parts = list(parts)
+    for part in parts:
+        user_function = part.user_function() if isinstance(part, ForceElement) else None
+        if user_function is not None and isinstance(user_function.function, ExpressionLaw):
+            user_function.function.bind(parameters)
     for expression in expressions_of(equations, parts):
         expression.bind(parameters, f"system {name!r}")

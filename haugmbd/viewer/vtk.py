@@ -11,9 +11,11 @@ Source: VTK's documentation, VTK XML file formats: PolyData (.vtp); ParaView's d
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
+import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
@@ -90,7 +92,7 @@ def _at(t: Array, x: Array, at: Array) -> Array:
     return np.stack([np.interp(at, t, x[:, k]) for k in range(x.shape[1])], axis=1)
 
 
-def _poly_data(points: Array, owner: Array, v: Array, omega: Array, names: list[str]) -> str:
+def _poly_data(points: Array, owner: npt.NDArray[np.intp], v: Array, omega: Array, names: list[str]) -> str:
     """Return one instant: triangles with three points each."""
     n = len(points)
     texts = " ".join(" ".join(map(str, [*name.encode(), 0])) for name in names)
@@ -111,7 +113,7 @@ def _poly_data(points: Array, owner: Array, v: Array, omega: Array, names: list[
     )
 
 
-def _array(name: str, values: Array, kind: str = "Float64") -> str:
+def _array(name: str, values: npt.NDArray[Any], kind: str = "Float64") -> str:
     """Return numbers as an element, those of a point in a line."""
     whole = kind != "Float64"
     size = values.shape[1] if values.ndim > 1 else 1

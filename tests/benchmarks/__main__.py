@@ -25,6 +25,7 @@ from tests.benchmarks import (
     joints,
     kamino,
     meshes,
+    piles,
     precision,
     record,
     reduced,
@@ -206,6 +207,7 @@ SECTIONS: dict[str, Callable[[Tools], Any]] = {
     "starts": lambda tools: calls.starts(),
     "large": lambda tools: calls.large(),
     "surroundings": lambda tools: surroundings.section(),
+    "piles": lambda tools: piles.section(tools.mujoco),
 }
 """What `make bench` measures, in this order; `python -m tests.benchmarks NAME ...` measures these only."""
 

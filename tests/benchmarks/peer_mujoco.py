@@ -47,5 +47,19 @@ def step(n: int, steps: int, h: float) -> dict[str, Any]:
     }
 
 
+def pile(places: list[list[float]], edges: list[float], density: float, mu: float, h: float, steps: int) -> dict[str, Any]:
+    """One sample [us] of a step of boxes at rest on a plane, with Newton's method and elliptic cones; how far one has moved [m]."""
+    box = f'<freejoint/><geom type="box" size="{numbers(0.5 * np.array(edges))}" density="{density}"/>'
+    bodies = "".join(f'<body pos="{numbers(x)}">{box}</body>' for x in places)
+    option = f'<option timestep="{h}" cone="elliptic" solver="Newton"/><default><geom friction="{mu}" condim="3"/></default>'
+    world = f'<worldbody><geom type="plane" size="50 50 .1"/>{bodies}</worldbody>'
+    built = mujoco.MjModel.from_xml_string(f"<mujoco>{option}{world}</mujoco>")
+    data = mujoco.MjData(built)
+    mujoco.mj_step(built, data, nstep=200)
+    first, start = data.xpos.copy(), time.process_time()
+    mujoco.mj_step(built, data, nstep=steps)
+    return {"us": (time.process_time() - start) / steps * 1e6, "moved": float(np.abs(data.xpos - first).max())}
+
+
 if __name__ == "__main__":
-    serve(step=step, frame=runs.frame, spin=runs.spin, close=runs.close)
+    serve(pile=pile, step=step, frame=runs.frame, spin=runs.spin, close=runs.close)

@@ -13,13 +13,14 @@ import sys
 import tempfile
 import time
 import warnings
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import haugmbd as mbd
-from haugmbd.gallery import andrews, four_bar, governor, slider_crank
+from haugmbd.gallery import andrews, double_wishbone, four_bar, governor, slider_crank
 from tests.support import asmt, mechanisms, mjcf, model_files, robots, simengine3d
 
 LIMIT = 2.0
@@ -158,18 +159,27 @@ def model_texts():
 def assembly_texts():
     """An assembly that is open, one with a motion, and one with a gear, a rack and a screw."""
     motion = asmt.motion("RotationalMotion", "run", "A", "1.5 + 0.1*sin(2*time)^2")
-    return [asmt.four_bar(gap=2.0), asmt.four_bar(motions=[motion]), exported(mbd.write_asmt, ".asmt", length=0.001)]
+    return [
+        asmt.four_bar(gap=2.0),
+        asmt.four_bar(motions=[motion]),
+        exported(mbd.write_asmt, ".asmt", length=0.001),
+        exported(mbd.write_asmt, ".asmt", double_wishbone),
+    ]
 
 
 def engine_texts():
     """Random trees, and one with equalities of joints."""
-    return [*(mjcf.random_tree(k)[0] for k in range(4)), exported(mbd.write_mjcf, ".xml")]
+    return [
+        *(mjcf.random_tree(k)[0] for k in range(4)),
+        exported(mbd.write_mjcf, ".xml"),
+        exported(mbd.write_mjcf, ".xml", double_wishbone),
+    ]
 
 
-def exported(write, ending, **how):
-    """What an exporter writes of a system with couplings."""
+def exported(write, ending, make=mechanisms.geared, **how):
+    """What an exporter writes of a system, by default with couplings."""
     with tempfile.TemporaryDirectory() as folder:
-        return write(mechanisms.geared(), Path(folder) / f"x{ending}", **how).files[0].read_text()
+        return write(make(), Path(folder) / f"x{ending}", **how).files[0].read_text()
 
 
 def read_sidecar(path, **how):
@@ -215,7 +225,47 @@ def world_texts():
     return [
         f"<sdf version='1.9'>{model}</sdf>",
         f"<sdf version='1.6'><world name='w'><gravity>0 0 -9.8</gravity>{model}</world></sdf>",
+        exported(mbd.write_sdf, ".sdf", double_wishbone),
     ]
+
+
+def freecad_texts():
+    """The Document.xml of an assembly with three hinges, a gear and limits."""
+    parts = "".join(
+        f'<Object name="{name}"><Properties><Property name="Label"><String value="part {name}"/></Property><Property name="Placement">'
+        f'<PropertyPlacement Px="{10 * k}" Py="0" Pz="0" Q0="0" Q1="0" Q2="0" Q3="1"/></Property><Property name="Length"><Float value="9"/>'
+        f'</Property><Property name="Width"><Float value="8"/></Property><Property name="Height"><Float value="7"/></Property>'
+        f"</Properties></Object>"
+        for k, name in enumerate("ABC")
+    )
+    sides = (
+        '<Property name="Reference{n}"><XLink file="" name="Assembly" count="1"><Sub value="{part}.Vertex1"/></XLink></Property>'
+        '<Property name="Placement{n}"><PropertyPlacement Px="{x}" Py="0" Pz="0" Q0="0" Q1="0" Q2="0" Q3="1"/></Property>'
+    )
+    joints, names = "", []
+    for k, (a, b, kind) in enumerate((("A", "B", 1), ("A", "C", 1), ("B", "C", 11), ("C", "A", 5))):
+        names.append(f"J{k}")
+        ends = sides.format(n=1, part=a, x=10 * "ABC".index(b) - 10 * "ABC".index(a)) + sides.format(n=2, part=b, x=0)
+        more = '<Property name="Distance"><Float value="5"/></Property><Property name="Distance2"><Float value="5"/></Property>'
+        bound = '<Property name="EnableAngleMin"><Bool value="true"/></Property><Property name="AngleMin"><Float value="-90"/></Property>'
+        chosen = f'<Property name="JointType"><Integer value="{kind}"/></Property>'
+        joints += f'<Object name="J{k}"><Properties>{chosen}{ends}{more}{bound}</Properties></Object>'
+    ground = '<Object name="G"><Properties><Property name="ObjectToGround"><Link value="A"/></Property></Properties></Object>'
+    kinds = [
+        ("Assembly", "Assembly::AssemblyObject"),
+        *((name, "Part::Box") for name in "ABC"),
+        *((n, "App::FeaturePython") for n in (*names, "G")),
+    ]
+    heads = "".join(f'<Object type="{kind}" name="{name}"/>' for name, kind in kinds)
+    return [f"<Document><Objects>{heads}</Objects><ObjectData>{parts}{joints}{ground}</ObjectData></Document>"]
+
+
+def read_document(path, **how):
+    """Read a Document.xml as that of a file of FreeCAD."""
+    file = path.with_suffix(".FCStd")
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.write(path, "Document.xml")
+    return mbd.read_fcstd(file, **how)
 
 
 KINDS = {
@@ -253,6 +303,14 @@ KINDS = {
         world_texts,
         (mutate_text, mutate_numbers, mutate_numbers),
         12,
+    ),
+    "fcstd": Kind(
+        ".xml",
+        read_document,
+        lambda k: {"close": k % 5 == 0, "density": 1000.0 if k % 2 else None},
+        freecad_texts,
+        (mutate_text, mutate_values, mutate_values),
+        14,
     ),
     "mjcf": Kind(
         ".xml",

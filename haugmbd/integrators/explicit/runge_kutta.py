@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.compiled.jit import DirectCall, kernel, released
+from haugmbd.compiled.jit import DirectCall, inlined_kernel, released
 from haugmbd.compiled.status_codes import OK
 from haugmbd.errors import UsageError
 from haugmbd.integrators.base import FixedStep, check_first_step
@@ -31,7 +31,7 @@ LEFT = 1e-9
 """Relative to a step: a smaller remainder to t_end is not a step of its own."""
 
 
-@kernel
+@inlined_kernel
 def make_step(
     dynamics: Dynamics,
     options: Options,

@@ -24,6 +24,7 @@ from functools import cached_property
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.ffi import NO_CALLBACK
 from haugmbd.compiled.status_codes import OK
 from haugmbd.errors import SimulationError
 from haugmbd.forces.joint_friction import JointFriction
@@ -32,6 +33,8 @@ from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.event_location import SHORTEST, EventLocator, Moment
 from haugmbd.integrators.events import Event, EventRecord, Flags
 from haugmbd.integrators.singularities.singularity_crossing import CrossingSearch, batches_across
+from haugmbd.integrators.singularities.singularity_search import may_be_singular
+from haugmbd.integrators.stabilization.projection import POST_STEP
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.integrators.step_context import Problem
@@ -48,6 +51,7 @@ from haugmbd.integrators.stick_slip.watched_quantities import (
     Watch,
     may_stick,
 )
+from haugmbd.integrators.watches.event_watch import EventWatch
 from haugmbd.math.body_columns import VELOCITY
 from haugmbd.workspace.layout import WIDTH, workspace_array
 
@@ -85,10 +89,11 @@ def batches_with_stick(
     stick = _Stick(problem, problem.state_space, t_end, method.step or 0.0, unseen)
     while problem.t < t_end:
         decided = stick.decide(k1)
-        locator = EventLocator(stick.events(), problem, method, stick.need)
+        looks = stick.begin_look()
+        locator = EventLocator(stick.events(), problem, method, stick.need, looks=looks)
         last = Moment(problem.t, problem.y.copy(), k1.copy())
         rates: Array | None = last.y_dot
-        problem.first_batch = FIRST_BATCH
+        problem.first_batch = None if looks else FIRST_BATCH
         limited = method.limited(stick.h_still) if stick.is_still else method
         for batch in batches_across(limited, problem, k1, t_end, search):
             stopped = problem.pack.callback.take_error()  # the watch calls the functions again at states before it
@@ -132,6 +137,25 @@ class _Stick:
     def _watch_by_columns(self) -> Watch:
         """The watch of a model whose friction is found by sweeps or by locks, for the rates that these leave out."""
         return Watch(self.state_space.model, self.problem.pack.callback, by_columns=True)
+
+    @cached_property
+    def _looks(self) -> EventWatch | None:
+        """The watch of the steps in compiled code; None where the steps have another one, or leave no terms of friction at their ends."""
+        p, model = self.problem, self.state_space.model
+        callbacks = model.force_callbacks
+        called = (callbacks.any and not callbacks.compiled) or model.network is not None
+        known = p.post_step is POST_STEP and p.pack.python_solver is NO_CALLBACK and not may_be_singular(model)
+        if called or not known or len(p.events.places):
+            return None
+        return self.watch.look(workspace_array(p.pack, "FRICTION_TERMS"), p.y.size)
+
+    def begin_look(self) -> bool:
+        """Let compiled code look for the ends of modes in the steps that follow; return whether it does."""
+        if self._looks is None:
+            return False
+        self.problem.events = self._looks
+        self.watch.begin_look(self._looks, self.problem.t, self._more)
+        return True
 
     @property
     def is_still(self) -> bool:

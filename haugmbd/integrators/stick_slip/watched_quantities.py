@@ -12,18 +12,24 @@ from math import sqrt
 import numpy as np
 
 from haugmbd.bodies.validation import for_kernels
-from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.ffi import Callback
-from haugmbd.compiled.jit import entry
+from haugmbd.compiled.function_pointers import Routine
+from haugmbd.compiled.jit import entry, kernel
+from haugmbd.compiled.records import new_record
 from haugmbd.compiled.status_codes import FRICTION_HAS_NONE, FRICTION_HAS_TWO, FRICTION_STALLED, FRICTION_UNDECIDED, OK
 from haugmbd.formulations.newton_euler import accelerate
 from haugmbd.friction import columns as at
 from haugmbd.friction.loop_arrays import algebra_size
 from haugmbd.friction.sticking import HELD
 from haugmbd.friction.tables import by_columns_alone
+from haugmbd.integrators.dense_output import put_state
 from haugmbd.integrators.events import Event, Flags
-from haugmbd.integrators.leaps import may_turn
+from haugmbd.integrators.leaps import CLEAR as TURN_CLEAR
+from haugmbd.integrators.leaps import OUTSIDE, may_turn
 from haugmbd.integrators.state_space import MaximalStateSpace
+from haugmbd.integrators.watches.event_watch import CLEAR as CLEAR_STEP
+from haugmbd.integrators.watches.event_watch import LOOK_SIGNATURE, POSSIBLE, STEPS_SEEN, EventWatch
 from haugmbd.math.body_columns import VELOCITY
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -62,14 +68,97 @@ def watch_entry(P: Pack, t: Array, y: Array, units: Array, out: Array) -> tuple[
         if code != OK:
             return code, n
         for k in range(ints.shape[0]):
-            along = 0.0
-            for c in range(ints[k, at.CHANNELS]):
-                along += terms[k, at.ARM + c] * terms[k, at.RATE + c] * modes[k, at.AGAINST + c]
-            out[n, QUANTITIES * k + ALONG] = along + BEYOND * units[k, 0]
-            out[n, QUANTITIES * k + MARGIN] = terms[k, at.MARGIN] + BEYOND * (units[k, 1] + terms[k, at.LIMIT])
-            out[n, QUANTITIES * k + MISSING] = modes[k, at.FAST] - terms[k, at.SPEED]
-            out[n, QUANTITIES * k + ABOVE] = terms[k, at.SPEED] - modes[k, at.FAST]
+            for which in range(QUANTITIES):
+                out[n, QUANTITIES * k + which] = quantity_of(ints, terms, modes, k, which, units[k, 0], units[k, 1])
     return OK, t.shape[0]
+
+
+@kernel
+def quantity_of(ints: Ints, terms: Array, modes: Array, k: int, which: int, speed: float, load: float) -> float:
+    """Return a quantity of joint k;  speed, load: its units."""
+    if which == ALONG:
+        along = 0.0
+        for c in range(ints[k, at.CHANNELS]):
+            along += terms[k, at.ARM + c] * terms[k, at.RATE + c] * modes[k, at.AGAINST + c]
+        return along + BEYOND * speed
+    if which == MARGIN:
+        return terms[k, at.MARGIN] + BEYOND * (load + terms[k, at.LIMIT])  # type: ignore[no-any-return]
+    return (modes[k, at.FAST] - terms[k, at.SPEED]) * (1.0 if which == MISSING else -1.0)  # type: ignore[no-any-return]
+
+
+@kernel
+def ends_mode(modes: Array, k: int, which: int) -> bool:
+    """Return whether a quantity of joint k ends its mode, as `stick.ENDS` and `_Stick.events` say."""
+    mode = modes[k, at.MODE]
+    if which == ALONG:
+        return mode in (at.SLIDES, at.BEGINS, at.SLOWS)
+    if which == MARGIN:
+        return mode == at.STICKS  # type: ignore[no-any-return]
+    if which == MISSING:
+        return mode in (at.BEGINS, at.SLOWS)
+    return mode == at.SLIDES and modes[k, at.FAST] != 0.0  # type: ignore[no-any-return]
+
+
+STATE, RATES, HALFWAY, KNOWN = range(4)
+"""Lines of the memory of `look_for_ends`: the last state and its rates, room for a state, and what is known."""
+START, FIRST_KNOWN, NUMBERS = 0, 1, 7
+"""In KNOWN: the time of the last state [s]; then of each joint its units of speed and load, how much farther beyond zero its slip is
+located, and its quantities in the last state."""
+UNIT_SPEED, UNIT_LOAD, MORE, VALUES = 0, 1, 2, 3
+WIDER = 1e3
+"""Times CLEAR: a quantity that is positive by less is searched, however its limit has changed between states."""
+ROUNDED = 1e-6
+"""Relative to the change of a quantity in a step: a turn that is farther from zero by less is searched."""
+
+
+@kernel
+def may_end(before: float, middle: float, after: float, least: float) -> bool:
+    """Return whether a quantity is not clear of zero at both ends of a step and in its middle, or may turn beyond zero between them.
+
+    As `Quantity.clear` and `leaps.may_turn`, with some more: what is not searched has no event.
+    """
+    low, high = min(before, middle, after), max(before, middle, after)
+    if not low > least:
+        return True
+    slope, bend = 0.5 * (after - before), after - 2.0 * middle + before
+    if not (bend > 0.0 and abs(slope) < (1.0 + 2.0 * OUTSIDE) * (1.0 + ROUNDED) * bend):
+        return False
+    return not middle - 0.5 * slope * slope / bend > TURN_CLEAR * (1.0 + ROUNDED) * (high - low)
+
+
+@entry
+def look_for_ends(P: Pack, terms: Array, memory: Array, h: float, y: Array, y_dot: Array) -> int:
+    """Return CLEAR if no mode of a joint may end in the step of h that ends at y, else POSSIBLE.
+
+    P: a workspace of its own, for the middle of the step;  terms: those of the run, which has just evaluated y;  memory: see KNOWN
+    """
+    n, known, modes, ints, found = y.size, memory[KNOWN], ws.friction_modes(P), ws.friction_ints(P), CLEAR_STEP
+    half = ws.friction_terms(P)
+    if h > 0.0:
+        put_state(0.5, h, (memory[STATE, :n], memory[RATES, :n]), (y, y_dot), ws.n_bodies(P), memory[HALFWAY, :n])
+        if accelerate(P, known[START] + 0.5 * h, memory[HALFWAY, :n]) != OK:
+            found = POSSIBLE
+    for k in range(ints.shape[0]):
+        own = FIRST_KNOWN + NUMBERS * k
+        speed, load = known[own + UNIT_SPEED], known[own + UNIT_LOAD]
+        for which in range(QUANTITIES):
+            if not ends_mode(modes, k, which):
+                continue
+            more = known[own + MORE] if which == MARGIN else 0.0
+            after = quantity_of(ints, terms, modes, k, which, speed, load) + more
+            if h > 0.0:
+                middle = quantity_of(ints, half, modes, k, which, speed, load) + more
+                unit = load + abs(terms[k, at.LIMIT]) if which == MARGIN else speed
+                if may_end(known[own + VALUES + which], middle, after, WIDER * CLEAR * BEYOND * unit):
+                    found = POSSIBLE
+            known[own + VALUES + which] = after
+    for a in range(n):
+        memory[STATE, a], memory[RATES, a] = y[a], y_dot[a]
+    known[START] += h
+    return found
+
+
+LOOK_FOR_ENDS = Routine(look_for_ends, LOOK_SIGNATURE)
 
 
 class Watch:
@@ -153,6 +242,17 @@ class Watch:
         largest = np.divide(loads, model.mass, out=np.zeros(n), where=model.mass > 0.0).max()
         self.units[:, 0] = sqrt(largest * model.length) or LARGEST_UNIT
         np.minimum(self.units, LARGEST_UNIT, out=self.units)
+
+    def look(self, terms: Array, ny: int) -> EventWatch:
+        """Return the watch of the steps of a run in compiled code;  terms: of friction in its workspace."""
+        memory = np.zeros((KNOWN + 1, max(ny, FIRST_KNOWN + NUMBERS * len(self.modes))))
+        return EventWatch(LOOK_FOR_ENDS, self.pack, terms, memory, new_record(STEPS_SEEN))
+
+    def begin_look(self, looks: EventWatch, t: float, more: Array) -> None:
+        """Let the watch of the steps begin at t, with the units of now;  more: (nf,) how much farther slips are located."""
+        known = looks.ends[KNOWN]
+        of_joints = known[FIRST_KNOWN : FIRST_KNOWN + NUMBERS * len(self.modes)].reshape(-1, NUMBERS)
+        known[START], of_joints[:, :MORE], of_joints[:, MORE] = t, self.units, more
 
     def beyond(self, k: int, which: int) -> float:
         """Return how far beyond zero an event of joint k is located [m/s, N]."""

@@ -1,7 +1,8 @@
 r"""Functions in a model file: of time as numbers, expressions and splines; of the state as names of Python functions.
 
 3.0                                         a constant
-"0.2 * sin(3 * t)"                          an expression in t and the parameters
+"0.2 * sin(3 * t)"                          an expression in t and the parameters; of a force along a joint, a spring, in q and qd, l and
+                                            l_dot, or theta and theta_dot, too: "-3 * q"
 {"spline": {"t": [...], "f": [...]}}        a quintic spline
 {"function": "module:function"}             a Python function, imported only with allow_code=True
 {"functions": ["module:f", ...]}            f, f' and f'' as Python functions, likewise
@@ -21,6 +22,7 @@ from typing import Any
 
 from haugmbd.control.output import BlockOutput
 from haugmbd.drivers import Constant, Driver, Expression, Functions, QuinticSpline, as_driver
+from haugmbd.drivers.expression import ExpressionLaw
 from haugmbd.drivers.expression_grammar import MAX_LENGTH
 from haugmbd.drivers.functions import TimeFunction
 from haugmbd.errors import Fault, UsageError
@@ -31,6 +33,8 @@ from haugmbd.modelfile.values import Array, Field, Flag, Kind, ListOf, Number, R
 CODE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 WORD = re.compile(r"(?<![0-9.])\b[A-Za-z_][A-Za-z0-9_]*")
 """A name in an expression; the e of 1e-3 is not one."""
+LAW_ARGUMENTS = {"q", "qd", "l", "l_dot", "theta", "theta_dot"}
+"""What an expression of a force element may read besides t: the coordinate of a joint, a length or an angle, and its rate."""
 TRUST = "If you trust the file, and its module can be imported, pass allow_code=True; otherwise write an expression."
 REMEDY = (
     'Write a function of time as mbd.Expression("0.2 * sin(3 * t)"), or with def at the top of a module that can be imported; '
@@ -167,12 +171,16 @@ def _expression(text: str, path: Path, reading: Reading, remedy: str) -> Any:
         found = Expression(text)
         if reading.failed.intersection(found.names):
             return BAD
+        laws = LAW_ARGUMENTS & set(found.names) - set(reading.parameters)
         for name in found.names:
-            if name not in reading.parameters:
+            if name not in reading.parameters and name not in laws:
                 what = (
                     f"the expression {text!r:.200} reads {name!r}, which is not a parameter{reading.near(name, reading.parameters)}"
                 )
                 return reading.fault(path, what, "Add it to the parameters of the file.")
+        if laws:  # the force element says whether it has such arguments
+            found.known = dict(reading.parameters)
+            return found
         if found.names:
             found.bind(reading.parameters, "the file")
     except UsageError as error:
@@ -334,6 +342,9 @@ def value_text(value: Value, parameters: Mapping[str, float]) -> Any:
         function = value.user_function.function
         if isinstance(function, PartByPart):
             return [code_name(part) if callable(part) else driver_text(as_driver(part), parameters) for part in function.parts]
+        if isinstance(function, ExpressionLaw):
+            own = {name: x for name, x in function.parameters.items() if name not in parameters or parameters[name] != x}
+            return WORD.sub(lambda word: f"({own[word.group()]!r})" if word.group() in own else word.group(), function.text)
         return code_name(function)
     functions = [driver.fn if isinstance(driver, TimeFunction) else None for driver in value.drivers]
     if functions and all(isinstance(function, Component) for function in functions):

@@ -49,7 +49,7 @@ from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_batch import growing_lengths
-from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, steps_to
+from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, copy_options, steps_to
 from haugmbd.integrators.stick_slip.watched_quantities import may_stick
 from haugmbd.integrators.watches.stiffness_watch import StiffnessWatch, new_watch
 from haugmbd.math.body_columns import OMEGA_BAR, VELOCITY, WIDTH
@@ -63,6 +63,7 @@ from haugmbd.simulation.hybrid.contact_events import CLEAR, NEARER
 from haugmbd.simulation.results.records import Counters
 from haugmbd.simulation.run_methods import NEWTON_EULER, RunMethods
 from haugmbd.simulation.stepping.run import FIRST_BATCH, Recorded
+from haugmbd.simulation.stepping.state_memory import need_memory_for_states
 from haugmbd.system.checks.constraint_residuals import has_branches
 from haugmbd.system.checks.function_ranges import has_ranges
 from haugmbd.system.checks.known_turns import DRIFTED, counts_turns, gaps_beyond
@@ -127,7 +128,7 @@ def value_at(w: Watched, k: int, t: float, y: Array) -> float:
     """Return g of contact k at a state: its gap plus what it may go below zero, or the quotient of one that has bounced."""
     gap = gap_of(w.table, k, y)
     if w.law[k, START_RATE] > 0.0:
-        return gap / (t - w.since) if t > w.since else w.law[k, START_RATE]  # type: ignore[no-any-return]
+        return gap / (t - w.since) if t > w.since else w.law[k, START_RATE]
     return gap + w.law[k, BELOW]  # type: ignore[no-any-return]
 
 
@@ -206,7 +207,7 @@ def is_far(w: Watched, k: int, step: Step, before: float, after: float) -> bool:
         change += abs(STEEP * h * (step.y_0[v] - step.y_1[v]) + BENT * h * h * (step.y_dot_0[v] + step.y_dot_1[v]))
         turned += h * (abs(step.y_0[r]) + abs(step.y_1[r])) + h * h * (abs(step.y_dot_0[r]) + abs(step.y_dot_1[r]))
         reach += abs(w.table.numbers[k, THIRD + a])
-    return min(before, after) > FAR * (change + reach * turned)  # type: ignore[no-any-return]
+    return min(before, after) > FAR * (change + reach * turned)
 
 
 @kernel
@@ -250,7 +251,7 @@ def turns_to_zero(a: float, b: float, c: float, f_a: float, f_b: float, f_c: flo
     turn = 0.5 * (a + b) - 0.5 * slope / bend
     least = f_a + (turn - a) * (slope + bend * (turn - b))
     low = least <= TURN_CLEAR * (max(f_a, f_b, f_c) - min(f_a, f_b, f_c))
-    return low and -OUTSIDE < (turn - a) / (c - a) < 1.0 + OUTSIDE  # type: ignore[no-any-return]
+    return low and -OUTSIDE < (turn - a) / (c - a) < 1.0 + OUTSIDE
 
 
 @kernel
@@ -345,7 +346,7 @@ def step_to(m: Motion, t: float, step: Step, trial: Array) -> float:
     point = Point(trial[0], trial[1])
     code = make_step(m.dynamics, options, m.tableau, m.silent, step.t_0, end, h, point, m.k, trial[2], trial[3])
     options.n_since_projection = since
-    return end if code == OK else np.nan
+    return t if code == OK else np.nan
 
 
 @kernel
@@ -489,8 +490,8 @@ class Flights:
         self._law, self._met = np.zeros((len(names), 3)), np.empty(len(names))
         self._k1 = np.zeros(model.y0.size)
         self._counts_turns, self._silent = counts_turns(model), new_watch(np.zeros(0, dtype=np.int64), model.y0.size)
-        self._dynamics = self.problem.dynamics
-        self._cpu = time.process_time()
+        self._dynamics, self._options = self.problem.dynamics, rule.options()
+        self._cpu, self._has_memory = time.process_time(), False
 
     def next(self, state: State, rates: Array, below: Array, sizes: Array) -> Flown | None:
         """Return the flight from a state to the next impact, or to the end of the motion; None if the loop of a run has to make it.
@@ -498,7 +499,11 @@ class Flights:
         rates: (k,) of the gaps of contacts that have just bounced, 0 of others;  below: (k,) how far gaps may go below zero;  sizes: (k,)
         """
         p, tableau = self.problem, self.method.tableau
-        p.t, p.y[:], p.options, p.watched = state.t, state.flat, self.rule.options(), None
+        if not self._has_memory:
+            assert self.method.h is not None
+            need_memory_for_states((self.t_end - state.t) / self.method.h, p.y.size)
+            self._has_memory = True
+        p.t, p.y[:], p.options, p.watched = state.t, state.flat, copy_options(self._options), None
         self._law[:, SIZE], self._law[:, BELOW], self._law[:, START_RATE] = sizes, below, rates
         self._met.fill(np.inf)
         if p.post_step(self.pack, p.options, state.t, p.y, self._k1) != OK:
@@ -545,7 +550,7 @@ class Flights:
         """Return the flight of these states; None if one of them is doubtful."""
         if self._counts_turns and gaps_beyond(self.model, y, DRIFTED) is not None:
             return None
-        gap, o = largest_gap(self.pack, self.model.length)[0], self.problem.options
+        gap, o = largest_gap(self.pack, self.model.length)[0] if self.model.nc else 0.0, self.problem.options
         before, self._cpu = self._cpu, time.process_time()  # since the flight before, with the impact between them
         joint = self.space.worst_gap(self.pack)[1] if gap > LARGEST_GAP else ""
         counters = Counters(
@@ -566,7 +571,8 @@ class Flights:
         message = end_of_run(status, f"at t = {now:.9g} s", end, budget=None, ended_by=ended_by)
         outcome = Outcome(status, message, (*turns.notes(fixed=True), *violation_notes(gap, joint, now)))
         recorded = Recorded(t, y, None, None, None, {}, counters, outcome, (), (), 0.0, None, self.problem.watched)
-        return Flown(recorded, found, State.from_y(now, y[-1], self.model.nb + 1))
+        last = y[-1].copy()
+        return Flown(recorded, found, State.from_y(now, last, self.model.nb + 1, flat=last))
 
 
 def flights_of(contacts: ContactModes, methods: RunMethods, rule: Stabilization, t_end: float) -> Flights | None:

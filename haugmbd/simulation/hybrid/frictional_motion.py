@@ -37,10 +37,14 @@ from haugmbd.model.state import State
 
 TOUCH = 1e-10
 """Relative to the size: a smaller gap touches."""
+PARTED = 1e-13
+"""Relative to the size: a point that has bounced, and has gone a shorter way, has not come back: less is rounding of its gap."""
 LEAN = 1e-12
 """Relative to the size: a point that has just opened may fall below zero by this rounding before it counts as met."""
 REST = 1e-9
 """Relative to the size, per second: a slower point is at rest, and a slower approach is none."""
+SPEED_ROUNDING = 1e-13
+"""Relative to the size, per second: what rounding leaves of a slip speed that is zero."""
 REST_HEIGHT = 1e-12
 """Relative to the size: a bounce that rises less is at rest."""
 LAWFUL = 1e-11
@@ -55,6 +59,8 @@ TOGETHER = 1e-8
 """Guards that are smaller than this at a switch, relative to their sizes, switch with it."""
 SLOW_SLIP = 1e-6
 """Relative to the size, per second: a slower point keeps its direction in the step in which it comes to rest, or begins to slide."""
+STOPS_TOO = 1e-8
+"""The same: a slower point is at rest where another one comes to rest."""
 STABLE = 0.3
 """Of the time in which a point comes to rest: a step that is shorter follows the direction of its velocity."""
 CLOSED_STEPS = 200
@@ -111,7 +117,8 @@ class FrictionalMotion:
         self._tableau = tableau_of(method)
         self.size = max(problem.length, float(np.abs(problem.velocities(y)[:, :0]).max(initial=0.0)))
         self.modes: dict[Key, PointMode] = {}
-        self.bounced: dict[Key, float] = {}
+        self.bounced: dict[Key, tuple[float, float]] = {}
+        """Gap rate and gap of points that have just parted."""
         self.near: dict[Key, float] = {}
         self.t_switch = t
         self.steps = self.rejected = 0
@@ -189,7 +196,8 @@ class FrictionalMotion:
             mu = self.problem.mu[key[0]]
             if mode.mode == SLIP and mu > 0.0:
                 way = kin.D[k, 1:] @ start[key]
-                found.append(Violated(float(kin.v[k, 1:] @ way) / self._speed(key), key, "slip"))
+                speed = float(kin.v[k, 1:] @ way) + SPEED_ROUNDING * self.size
+                found.append(Violated(speed / self._speed(key), key, "slip"))
             if forces.unique:
                 found.append(Violated(forces.f[k, 0] / size + LAWFUL, key, "pull"))
                 if mode.mode == STICK:
@@ -200,19 +208,19 @@ class FrictionalMotion:
         return found
 
     def _shared_guard(self, at: Step, modes: dict[Key, PointMode], size: float) -> Violated:
-        """Return minus the acceleration by which the cone problem leaves the modes, where forces are not unique."""
+        """Return by how much less than FEASIBLE the cone problem leaves the modes, in parts of it, where forces are not unique."""
         key = next(iter(modes))
         if self.lawful(at.forces, modes, size):
-            return Violated(FEASIBLE, key, "shared")
+            return Violated(1.0, key, "shared")
         sliding = {k: m.hint for k, m in modes.items() if m.fixed and m.hint is not None}
         try:
             chosen = self.problem.choose(at.t, at.y, list(modes), REST * self.size, sliding, at.forces.f)
         except NoAcceleration:
-            return Violated(-1.0, key, "shared")
+            return Violated(-1.0 / FEASIBLE, key, "shared")
         rows = self.problem.directions(at.forces.kin, modes).rows
         scale = max(float(np.abs(chosen.a).max()), float(np.abs(self.problem.velocities(at.y_dot)).max()), self._gravity)
         off = float(np.abs(chosen.a.ravel()[rows]).max()) / scale
-        return Violated(FEASIBLE - off, key, "shared")
+        return Violated(1.0 - off / FEASIBLE, key, "shared")
 
     def lawful(self, forces: Forces, modes: dict[Key, PointMode], size: float) -> bool:
         """Return whether the shortest forces fulfil the laws themselves."""
@@ -229,8 +237,9 @@ class FrictionalMotion:
             if key in self.modes:
                 continue
             if key in self.bounced:
-                after = at.t - self.t_switch  # the zero at the bounce is divided out
-                found.append(Violated(gap / after / self.bounced[key] if after > 0.0 else 1.0, key, "open"))
+                (rate, first), after = self.bounced[key], at.t - self.t_switch  # the zero at the bounce is divided out
+                clear = rate * after > PARTED * self.size
+                found.append(Violated((gap - first) / after / rate if clear else 1.0, key, "open"))
             else:
                 beside = LEAN * self.size if key[0] in closed else 0.0  # another feature of a contact that touches
                 found.append(Violated((gap + self.near.get(key, beside)) / self.size, key, "open"))
@@ -429,9 +438,15 @@ class FrictionalMotion:
         trial, guards = ends[x]
         beyond = ends[min((z for z in ends if min(g.value for g in ends[z][1]) < 0.0), default=h)]
         if any(g.what == "shared" and g.value < 0.0 for g in beyond[1]):
-            # far enough beyond the switch that rounding does not hide which points slide
-            clear = [z for z in ends if z > x and any(g.what == "shared" and g.value < -CLEAR for g in ends[z][1])]
-            self._shared_beyond = ends[min(clear, default=h)][0]
+            # just far enough beyond the switch that rounding does not hide which points slide, and in which directions
+            z, clear = x, False
+            for power in range(-9, 1):
+                z = x + 10.0**power * (h - x)
+                value(z)
+                clear = any(g.what == "shared" and g.value < -CLEAR / FEASIBLE for g in ends[z][1])
+                if clear:
+                    break
+            self._shared_beyond = ends[z if clear else h][0]
         self._accept(trial)
         names = {(g.key, g.what) for g in beyond[1] if g.value < 0.0}
         return [g for g in guards if g.value <= TOGETHER or (g.key, g.what) in names and g.value <= 1e-6]
@@ -482,11 +497,37 @@ class FrictionalMotion:
             gaps = p.at(self.y, keys).gap
             for key, gap, v, most in zip(keys, gaps, kin.v[:, 0], noise, strict=True):
                 if key not in self.modes and v > most:
-                    self.bounced[key] = float(v)
+                    self.bounced[key] = float(v), float(gap)
                 elif key not in self.modes:
                     self.near[key] = max(LEAN * self.size, -2.0 * float(gap))
+        self._rest_first(hit)
         self.restart()
         return Turned(old, dict(self.modes), struck, impacts, [g.key for g in hit if g.what == "slip"], lost)
+
+    def _rest_first(self, hit: list[Violated]) -> None:
+        """Take the rounding of their speeds from points that begin to slide from rest: against their direction it would end the slip."""
+        begin = [key for key, mode in self.modes.items() if mode.mode == SLIP and mode.fixed]
+        if not begin:
+            return
+        v, stopped = self.problem.at(self.y, begin).v, self._stopped(begin, hit)
+        speeds = np.hypot(v[:, 1], v[:, 2])
+        rests = {key for key, speed in zip(begin, speeds, strict=True) if key in stopped or speed <= REST * self.size}
+        if rests:
+            modes = {key: PointMode(STICK) if key in rests else mode for key, mode in self.modes.items()}
+            self.problem.project(self.t, self.y, modes)
+
+    def _stopped(self, keys: list[Key], hit: list[Violated]) -> set[Key]:
+        """Return the points whose slip has come to rest: what is left across the direction that they kept is no slip of its own.
+
+        Points of one body come to rest together; their directions, which they keep at the end, leave a few of their last speeds.
+        """
+        stops = {g.key for g in hit if g.what == "slip"}
+        if not stops:
+            return set()
+        v = self.problem.at(self.y, keys).v
+        speeds = np.hypot(v[:, 1], v[:, 2]) / self.size
+        most = [SLOW_SLIP if key in stops else STOPS_TOO for key in keys]
+        return {key for key, speed, limit in zip(keys, speeds, most, strict=True) if speed <= limit}
 
     def _is_slow(self, k: int) -> bool:
         """Return whether the k-th point is slower than the speed at which its direction follows its velocity."""
@@ -506,7 +547,9 @@ class FrictionalMotion:
         if not staying:
             return {}
         try:
-            chosen = p.choose(self.t, self.y, staying, rest, {k: way for k, way in sliding.items() if k in staying}).modes
+            stopped = self._stopped(staying, hit)
+            some = {k: way for k, way in sliding.items() if k in staying and k not in stopped}
+            chosen = p.choose(self.t, self.y, staying, rest, some, stopped=stopped).modes
         except NoAcceleration as error:
             return self._jam(error, staying)
         if self._holds(chosen, leaving & set(closed), sliding):
@@ -577,7 +620,8 @@ class FrictionalMotion:
         kin = p.at(self.y, keys)
         a = (p.rows_of(kin, keys, p.velocities(y_dot)) - kin.gamma)[:, 0]
         rate = e * np.abs(kin.v[:, 0])
-        low = (a < 0.0) & (rate**2 <= 2.0 * np.abs(a) * REST_HEIGHT * self.size)
+        noise = REST * self.size + 1e-11 * float(np.abs(p.velocities(self.y)).max(initial=0.0)) * self.size
+        low = (kin.v[:, 0] < -noise) & (a < 0.0) & (rate**2 <= 2.0 * np.abs(a) * REST_HEIGHT * self.size)
         e[low] = 0.0
         return e
 

@@ -90,7 +90,7 @@ class FrictionalRun:
     ) -> None:
         self.model, self.methods, self.t_end, self.most, self.again = model, methods, t_end, most, again
         self.budget, self.until, self.start = budget, until, start
-        self.problem = ContactProblem(model, contacts)
+        self.problem = ContactProblem(model, contacts, methods.impact)
         self.times = wanted_times(output.t_eval, start.t, t_end)
         self.every = output.store_every
         self.motion = FrictionalMotion(self.problem, methods.integrator, start.t, start.y, t_end)

@@ -26,6 +26,7 @@ from haugmbd.contact.islands import OPEN as OPENS
 from haugmbd.contact.islands import SLIP as SLIPS
 from haugmbd.contact.islands import STICK as STICKS
 from haugmbd.contact.points import Touching
+from haugmbd.errors import SimulationError
 from haugmbd.formulations.newton_euler import right_hand_side
 from haugmbd.impacts.contact_history import OPEN, StepLaws
 from haugmbd.impacts.contact_problem import SLIP, STICK, ContactProblem
@@ -43,6 +44,10 @@ APPROACH = 1e-9
 """Relative to the size, per second: a slower approach has no restitution, and a slower slip is none."""
 ROUNDS = 5
 """Of the projection of positions: two are usual."""
+ROW_ROUNDS = 30
+"""Of the projection of bilateral rows alone, where those with gaps did not close them."""
+UNCLOSED = 1e-12
+"""Relative to the size: rows that are open by more after these rounds end the run."""
 SLOWLY = 0.3
 """A round of the projection that leaves more than this part is the last one."""
 PROJECTED = 1e-14
@@ -399,11 +404,23 @@ class MoreauJeanStepper:
         gaps, left = self._close(t, y, keys, state, PROJECTED * self.size)
         if left > PROJECTED * self.size:
             # gaps that cannot be closed together with rows are left to the next step, and rows are not
-            gaps, _ = self._close(t, y, keys, state, np.inf)
+            gaps, left = self._close(t, y, keys, state, np.inf)
+            self._need_closed(t, y, left)
         if p.model.nc:
             u, nu = p.velocities(y), p.response.row_values()[1]
             u[1:] += p.response.solve(None, (nu - p.response.row_rates(u)) * self._kept_rows, t)[1 : p.n]
         return gaps
+
+    def _need_closed(self, t: float, y: Array, left: float) -> None:
+        """Raise SimulationError where the rows of joints could not be brought to zero."""
+        if left <= UNCLOSED * self.size:
+            return
+        p = self.problem
+        worst = int(np.argmax(np.abs(p.response.row_values()[0] * self._kept_rows)))
+        raise SimulationError(
+            f"{p.model.labels[worst]} is open by {left:.2e} at t = {t:.9g} s, wanted {PROJECTED * self.size:.0e}, and its step could not "
+            "close it: a body turns too far in one step, or the loop is at a dead point. Give a smaller h."
+        )
 
     def _close(self, t: float, y: Array, keys: Ints, state: Ints, overlap: float) -> tuple[Array, float]:
         """Bring bilateral rows to zero, and gaps of points that press or overlap by more; return the gaps, and the largest Phi.
@@ -412,13 +429,13 @@ class MoreauJeanStepper:
         """
         p, most = self.problem, PROJECTED * self.size
         gaps, fix, Phi, before = p.points.gaps(keys, y), np.zeros(len(keys), dtype=np.int64), np.zeros(0), np.inf
-        for _ in range(ROUNDS):
+        for _ in range(ROUNDS if overlap < np.inf else ROW_ROUNDS):
             left = get_open_gaps(state, gaps, overlap, fix) if overlap < np.inf else 0.0
             if p.model.nc:
                 p.response.factor(t, y)
                 Phi = p.response.row_values()[0] * self._kept_rows
                 left = max(left, float(np.abs(Phi).max()))
-            if left <= most or left >= SLOWLY * before:
+            if left <= most or (left >= SLOWLY * before and (overlap < np.inf or left <= UNCLOSED * self.size)):
                 break
             before = left
             get_drift(y, p.n, self._least_change(y, keys[fix == 1], Phi), 1.0)

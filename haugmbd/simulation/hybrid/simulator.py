@@ -214,8 +214,12 @@ class HybridSimulation:
             if self.ended_by is not None:
                 self.segments.append(self._only(state))
                 return False
-            segment, ended_by = self._flight(state, hit, bar) or self._piece(state, hit, bar)
-            state = segment.state() if len(segment) else state
+            flight = self._flight(state, hit, bar)
+            if flight is None:
+                segment, ended_by = self._piece(state, hit, bar)
+                state = segment.state() if len(segment) else state
+            else:
+                segment, ended_by, state = flight
             self.segments.append(self._before_jump(segment) if ended_by else segment)
             self.mechanism.observe(segment.r)
             if segment.interrupted or self.ended_by is not None or not ended_by or state.t >= self.of.until:
@@ -304,7 +308,9 @@ class HybridSimulation:
         """Return the impulses of the contacts that touch.  Raise SimulationError if there is no solution."""
         m = self.mechanism
         try:
-            return solve_impulse(read_arguments(m.free, state, (), [m.contacts[name] for name in touching], (), False))
+            return solve_impulse(
+                read_arguments(m.free, state, (), [m.contacts[name] for name in touching], (), False, self.of.methods.impact)
+            )
         except UsageError as error:
             raise SimulationError(f"the impact at t = {state.t:.9g} s has no solution: {error}{_prescribed(m.free)}") from error
 
@@ -317,8 +323,11 @@ class HybridSimulation:
         found = self._single.of(placed, k, state)
         return found if found is not None and flies(found, float(m.sizes[k])) else None
 
-    def _flight(self, state: State, hit: set[str], bar: Progress) -> tuple[Result, tuple[str, ...]] | None:
-        """Return the segment from `state` in which all contacts are open, and those that meet at its end; None where `_piece` makes it."""
+    def _flight(self, state: State, hit: set[str], bar: Progress) -> tuple[Result, tuple[str, ...], State] | None:
+        """Return the segment from `state` in which all contacts are open, those that meet at its end, and the state there.
+
+        None where `_piece` has to make it.
+        """
         m = self.mechanism
         if self.flights is None or self.rest.closed:
             return None
@@ -338,7 +347,7 @@ class HybridSimulation:
         self._jumps, self._jumped, self._run_before = [], [], None
         bar.reach(flown.state.t)
         met = {name for _, name in flown.met}
-        return segment, tuple(name for name in m.names if name in met) if len(met) > 1 else tuple(met)
+        return segment, tuple(name for name in m.names if name in met) if len(met) > 1 else tuple(met), flown.state
 
     def _events(self, model: Model, state: State, hit: set[str]) -> tuple[dict[str, Event], tuple[Event, ...]]:
         """Return the events of the contacts, by name, in the segment from `state`, and all other events."""

@@ -12,10 +12,11 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.contact.contact import Contact
-from haugmbd.diagnostics.run_warnings import Outcome, RunStatus, end_of_run
+from haugmbd.contact.impact_laws import NewtonImpact, is_row
+from haugmbd.diagnostics.run_warnings import Outcome, RunNote, RunStatus, end_of_run
 from haugmbd.errors import UsageError, error_text
 from haugmbd.impacts.contact_history import OPEN, StepLaws, SteppedContacts
-from haugmbd.impacts.contact_problem import SLIP, ContactProblem, Key
+from haugmbd.impacts.contact_problem import SLIP, ContactProblem, Key, contacts_of
 from haugmbd.integrators.events import Event, EventRecord, read_events
 from haugmbd.integrators.initial_state import consistent_start
 from haugmbd.model.model import Model
@@ -62,6 +63,7 @@ class SteppedRun:
         self.stored: list[StepEnd] = []
         self.records: list[EventRecord] = []
         self.modes: Ints = np.zeros(0, dtype=np.int64)
+        self.notes: list[RunNote] = []
         self.steps = 0
         self.status, self.ended_by = RunStatus.COMPLETED, ""
         self.began, self.cpu = time.perf_counter(), time.process_time()
@@ -101,6 +103,7 @@ class SteppedRun:
             terminal = self._watch(end)
             s.accept(end)
             self.steps += 1
+            self._note_row(end)
             if self.times is None and (count % self.every == 0 or t_next == self.t_end or terminal):
                 self._store(end)
             elif self.times is not None and np.isclose(self.times, t_next, rtol=0.0, atol=1e-12 * (1.0 + t_next)).any():
@@ -112,6 +115,21 @@ class SteppedRun:
             if self.budget is not None and time.perf_counter() - self.began > self.budget:
                 self.status = RunStatus.BUDGET_EXHAUSTED
                 return
+
+    def _note_row(self, end: StepEnd) -> None:
+        """Note the first step in which a row of touching bodies is struck, where other runs have the law of the sequence."""
+        p = self.problem
+        if self.notes or self.methods.impact is not None or not end.laws.e.any():
+            return
+        before = p.rows_of(p.at(end.laws.y, end.keys), end.keys, end.laws.u)[:, 0]
+        own = contacts_of(end.keys)
+        if is_row(p.restitution_of(end.keys), before, p.pairs[own]):
+            names = ", ".join(dict.fromkeys(repr(p.names[c]) for c in own))
+            text = (
+                f"at t = {end.t:.9g} s a row of touching bodies is struck ({names:.300}): MoreauJean has Newton's law for all of them at "
+                "once, event-driven runs one impact after the other. Give impact=mbd.NewtonImpact() to choose this, or a small gap."
+            )
+            self.notes.append(RunNote("chain", text, doubtful=True))
 
     def _at_start(self, first: StepEnd, h: float) -> StepEnd:
         """Return the first state with the forces of a very short step from it."""
@@ -231,7 +249,7 @@ class SteppedRun:
             _contact_problem=p,
             _replays=(replay,),
             _again=self.again,
-            outcome=Outcome(self.status, message, ()),
+            outcome=Outcome(self.status, message, ()).with_notes(self.notes),
         )
 
 
@@ -253,6 +271,7 @@ def run_by_time_stepping(
     if output.record_method:
         raise UsageError("record_method=True is not taken by MoreauJean with contacts: leave it out.")
     check_parts(model, contacts)
+    _check_law(contacts, methods)
     method = methods.integrator
     if not checked:
         check_interval(method, start.t, t_end, output.store_every)
@@ -261,3 +280,14 @@ def run_by_time_stepping(
     with Progress(output.progress, start.t, t_end) as bar:
         run = SteppedRun(model, contacts, start, t_end, methods, output, again, budget, until, checked)
         return run.run(bar)
+
+
+def _check_law(contacts: Sequence[Contact], methods: RunMethods) -> None:
+    """Raise UsageError for a law of impact that time stepping does not have."""
+    laws = [*((contact.where, contact.law) for contact in contacts), ("impact=", methods.impact)]
+    for where, law in laws:
+        if law is not None and not isinstance(law, NewtonImpact):
+            raise UsageError(
+                f"{where}: MoreauJean has Newton's law of impact for all points of a step at once, and not {law!r}. Use an event-driven "
+                "run (RK4, DormandPrince), or NewtonImpact()."
+            )

@@ -81,6 +81,7 @@ def join_results(first: R, second: R) -> R:
         else np.concatenate([first._turns, turned(first, second, later)]),
         _contact_impacts=joined_impacts([first._all_impacts(), second._all_impacts()]) if kept else None,
         _replays=(*first._replays, *second._replays) if first._replays and second._replays else (),
+        _contact_segment=None if first._contact_segment is None else first._contact_segment.joined(later._contact_segment),
         _all_steps=first._all_steps and second._all_steps,
         outcome=joined_outcome(first.outcome, second.outcome),
     )
@@ -126,12 +127,22 @@ def _joined_segments(first: R, second: R) -> R:
 def check_contacts(first: Any, second: Any) -> None:
     """Raise UsageError unless both results have the same rigid contacts."""
     loose = [{name: contact.restitution for name, contact in one.contacts.items()} for one in (first, second)]
+    more = [{name: _more_of_contact(contact) for name, contact in one.contacts.items()} for one in (first, second)]
     difference = ""
     if first._mechanism is not None and second._mechanism is not None:
         rows = [(Names.of(model), numbers_of(model), 0) for model in (first._mechanism._rows, second._mechanism._rows)]
         difference = difference_of_models(rows[0], rows[1], ("in this run", "in the next"))
+    if not difference and loose[0] == loose[1] and more[0] != more[1]:
+        difference = f"{more[0]} and {more[1]}"
     if difference or loose[0] != loose[1]:
         raise UsageError(f"the next run has other contacts: {difference or f'restitution {loose[0]} and {loose[1]}'}.")
+
+
+def _more_of_contact(contact: Any) -> str:
+    """Return friction, law and shapes of a contact as text."""
+    shapes = f", {contact.shape_i!r}, {contact.shape_j!r}" if contact.has_shapes else ""
+    law = "" if contact.law is None else f", {contact.law!r}"
+    return f"mu {contact.mu:.9g}{law}{shapes}"
 
 
 def turned(first: Any, second: Any, part: Any) -> Array:

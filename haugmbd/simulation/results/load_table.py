@@ -114,7 +114,11 @@ def load_table(result: Any, body: str) -> LoadTable:
         raise UsageError(f"load_table: there is no body {body!r:.80}{did_you_mean(str(body), names[1:])}.")
     k, model = names.index(body), result.model
     A = rotation_matrix(result.p[:, k])
-    own = lambda x: np.einsum("tji,tj->ti", A, x)  # noqa: E731  components in the axes of the body
+
+    def own(x: Array) -> Array:
+        """Return components in the axes of the body."""
+        return np.asarray(np.einsum("tji,tj->ti", A, x))
+
     points, forces, torques, unique = {}, {}, {}, {}
     for name, e in model.joints.items():
         if k not in ([place[0] for place in e.places] or [e.i, e.j]):

@@ -16,11 +16,13 @@ from haugmbd.contact.joint_stop import stops_of
 from haugmbd.diagnostics.run_warnings import Outcome
 from haugmbd.errors import UsageError
 from haugmbd.impacts.contact_modes import ContactModes
+from haugmbd.impacts.contact_problem import ContactProblem
 from haugmbd.impacts.impact import Impact
 from haugmbd.impacts.impulse_equations import FactoredSystem
 from haugmbd.impacts.impulse_result import Impulse, SolvedImpulse
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
+from haugmbd.simulation.results.contact_file import problem_of, segment_of, stepped_of
 from haugmbd.simulation.results.io.schema import (
     IMPACT,
     Contents,
@@ -50,8 +52,9 @@ def result_of_segments(
     mechanism = ContactModes(free, [*contacts, *stops_of(entry.load for entry in free.loads)]) if meta.get("rigid", True) else None
     ends = np.cumsum((0, *lengths)).tolist()
     rigid = _switched_contacts(meta, free)
+    problem = problem_of(meta["contact_problem"], free) if "contact_problem" in meta else None
     complete = [
-        _segment(whole, mechanism if rigid is None else rigid(part[0]), *part, tag=rigid is not None)
+        _segment(whole, mechanism if rigid is None else rigid(part[0]), *part, tag=rigid is not None, problem=problem)
         for part in zip(meta["segments"], ends[:-1], ends[1:], strict=True)
     ]
     stored = [np.isin(np.arange(n), some) for n, some in zip(lengths, meta.get("stored", ()), strict=False)]
@@ -67,6 +70,7 @@ def result_of_segments(
         interrupted=whole.interrupted,
         outcome=whole.outcome,
         _mechanism=mechanism if rigid is None else None,
+        _contact_problem=problem,
         _replays=whole._replays,
     )
 
@@ -122,9 +126,19 @@ def _contact(data: Mapping[str, Any], bodies: Mapping[str, Body]) -> Contact:
 
 
 def _segment(
-    whole: Result, mechanism: ContactModes | None, data: Mapping[str, Any], first: int, end: int, *, tag: bool = False
+    whole: Result,
+    mechanism: ContactModes | None,
+    data: Mapping[str, Any],
+    first: int,
+    end: int,
+    *,
+    tag: bool = False,
+    problem: ContactProblem | None = None,
 ) -> Result:
-    """Return one segment, the states first ... end - 1 of the whole;  tag: whether it has its own contacts"""
+    """Return one segment, the states first ... end - 1 of the whole.
+
+    tag: whether it has its own contacts;  problem: the contacts of a run with friction
+    """
     part, y = slice(first, end), whole.y
     closed = list(data["closed"])
     model = whole.model
@@ -150,6 +164,7 @@ def _segment(
         _all_steps=bool(data.get("all_steps", False)),
         _held=tuple(data.get("held", ())),
         _mechanism=mechanism if tag else None,
+        _contact_segment=None if problem is None else segment_of(problem, data.get("modes", ())),
         outcome=Outcome.from_data(data["outcome"], interrupted=interrupted),
     )
 
@@ -173,5 +188,14 @@ def _impact(arrays: Mapping[str, Array], model: Model, k: int, data: Mapping[str
         energy_after=energy_after,
         messages=tuple(data["messages"]),
         _solved=(SolvedImpulse(model.joints, FactoredSystem(model, before).rows, Lam),),
+        tangential={str(name): np.array(f, dtype=np.float64) for name, f in data.get("tangential", ())},
     )
     return Impact(t, impulse)
+
+
+def with_stepped_contacts(result: Result, contents: Contents, meta: Mapping[str, Any]) -> Result:
+    """Return the result of a time-stepping run with its contacts; the same result of any other run."""
+    if "contact_problem" not in meta:
+        return result
+    contacts = stepped_of(meta, contents.arrays, result.model, len(result.t))
+    return replace(result, _contact_segment=contacts, _contact_problem=contacts.problem)

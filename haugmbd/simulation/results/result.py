@@ -43,7 +43,7 @@ from haugmbd.diagnostics.work import (
 )
 from haugmbd.errors import HaugmbdError, SingularKKTError, UsageError, warn_user
 from haugmbd.forces.compliant.contact_force import ContactForce
-from haugmbd.impacts.contact_history import history_of
+from haugmbd.impacts.contact_history import SteppedContacts, history_of
 from haugmbd.impacts.contact_laws import ContactCheck, check_compliant, check_pieces, check_plain
 from haugmbd.impacts.contact_modes import ContactModes
 from haugmbd.impacts.contact_problem import ContactProblem
@@ -556,9 +556,16 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
             _replays=self._replays,
             _again=self._again,
             _held=self._held,
-            _contact_segment=self._contact_segment,
+            _contact_segment=self._contacts_at(times),
+            _contact_problem=self._contact_problem,
             outcome=self.outcome,
         )
+
+    def _contacts_at(self, times: Array) -> Any:
+        """Return the contacts at other times: of a time-stepping run those of the steps in which they are."""
+        if not isinstance(self._contact_segment, SteppedContacts):
+            return self._contact_segment
+        return self._contact_segment.at(np.minimum(np.searchsorted(self.t, times), len(self.t) - 1))
 
     @cached_property
     def _work(self) -> Work:

@@ -22,6 +22,8 @@ from haugmbd.contact.contact import Contact
 from haugmbd.contact.joint_stop import JointStop
 from haugmbd.contact.two_body_limits import TWO_BODY_LIMITS
 from haugmbd.errors import UsageError
+from haugmbd.impacts.contact_history import SteppedContacts
+from haugmbd.simulation.results.contact_file import modes_data, problem_data, stepped_data
 from haugmbd.simulation.results.io.carried_model import carry
 from haugmbd.simulation.results.io.schema import (
     IMPACT,
@@ -38,13 +40,10 @@ BEFORE, AFTER, MULTIPLIERS = IMPACT
 
 
 def contents_of_result(result: Any) -> Contents:
-    """Return the contents to be written. Raise UsageError if the file could not be read back."""
-    if result._contact_problem is not None:
-        raise UsageError(
-            "a result with friction, or shapes, at rigid contacts cannot be written to a file yet: keep the system (system.save) and "
-            "simulate it again, pickle the result, or write its tables, result.to_csv and result.to_pandas"
-        )
+    """Return the contents to be written."""
     if not result._segments:
+        if isinstance(result._contact_segment, SteppedContacts):
+            return contents_of(result, carry, more=More(*stepped_data(result._contact_segment)))
         return contents_of(result, carry)
     complete = with_segments(result, result._complete, ())
     return contents_of(replace(complete, events=()), carry, IMPACTS, _more(complete, _numbers_stored(result)))
@@ -59,11 +58,14 @@ def _numbers_stored(result: Any) -> list[list[int]]:
 
 def _more(result: Any, stored: list[list[int]]) -> More:
     """Return the contents of the file besides the states."""
-    contacts, switched = result.contacts, result._switched
+    contacts, switched, friction = result.contacts, result._switched, result._contact_problem is not None
+    if friction and any(isinstance(segment._contact_segment, SteppedContacts) for segment in result.segments):
+        raise UsageError("it joins time stepping with other runs, which a file does not hold: save each run")
     segments = [
         {
             "n": len(segment),
             "closed": [name for name in contacts if name in segment.model.joints],
+            **({"modes": modes_data(segment._contact_segment)} if friction else {}),
             "held": list(segment._held),
             "counters": asdict(segment.counters),
             "interrupted": segment.interrupted,
@@ -81,6 +83,7 @@ def _more(result: Any, stored: list[list[int]]) -> More:
         {
             "t": impact.t,
             "normal": list(one.normal.items()),
+            "tangential": [(name, np.asarray(f).tolist()) for name, f in one.tangential.items()],
             "energies": [one.energy_before, one.energy_after],
             "messages": one.messages,
             **({"Lam": one.Lam.tolist()} | structure_data(one.model) if switched else {}),
@@ -95,8 +98,14 @@ def _more(result: Any, stored: list[list[int]]) -> More:
     planes = [
         contact for contact in contacts.values() if not isinstance(contact, (JointStop, *TWO_BODY_LIMITS))
     ]  # the limits of joints are loads of the model
-    data: dict[str, Any] = {"contacts": [_contact_data(contact) for contact in planes], "segments": segments, "impacts": impacts}
+    data: dict[str, Any] = {
+        "contacts": [] if friction else [_contact_data(contact) for contact in planes],
+        "segments": segments,
+        "impacts": impacts,
+    }
     data["rigid"] = result._mechanism is not None
+    if friction:
+        data["contact_problem"] = problem_data(result._contact_problem)
     if switched:
         data["rigid"] = any(segment._mechanism is not None for segment in result.segments)
         data["switches"] = [

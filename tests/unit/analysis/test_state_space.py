@@ -1,5 +1,8 @@
 """Linear systems with inputs and outputs: closed forms, own minimal coordinates, and the nonlinear motion itself."""
 
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -402,3 +405,19 @@ def test_forms_for_other_programs():
 def test_wrong_names_are_told(arguments, message):
     with pytest.raises(mbd.UsageError, match=message):
         mbd.linearize(cart_pole(damping=1.0), **arguments)
+
+
+def test_names_for_python_control_have_no_dots(monkeypatch):
+    """python-control refuses dots in names of signals."""
+    given = {}
+
+    def made(*matrices, **names):
+        assert all("." not in name for some in names.values() for name in some)
+        assert all(len(set(some)) == len(some) for some in names.values())
+        given.update(names)
+        return matrices
+
+    monkeypatch.setitem(sys.modules, "control", SimpleNamespace(StateSpace=made))
+    lin = mbd.linearize(cart_pole(), inputs=["motor"], outputs=["pin.angle", "pin.force[0]"])
+    lin.to_control()
+    assert given["outputs"] == ["pin_angle", "pin_force[0]"]

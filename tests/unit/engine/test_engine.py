@@ -50,7 +50,12 @@ MECHANISMS = [
         "piston_engine",
         "governor",
         "rattleback",
-    )  # two call Python, one strikes; the governor needs small steps
+        "tippe_top",
+        "woodpecker",
+        "incline_block",
+        "stack",
+        "tumbling_box",
+    )  # two call Python, others have rigid contacts; the governor needs small steps
     and callable(getattr(gallery, name))
     and name[0].islower()
 ]
@@ -350,6 +355,17 @@ def rubbing():
     system.add(mbd.JointFriction("rub", system.joints[0], mbd.Coulomb(0.3), radius=0.05))
     return system
 keep("friction", rubbing, h=1e-3)
+def loaded():
+    system = gallery.slider_crank()
+    system.add(mbd.Motor("motor", system["R"], torque=0.0))
+    return system
+stepper = mbd.Stepper(loaded(), h=1e-3, inputs=["motor"], outputs=["R.angle", "R.force", "slider.r"])
+out["stepper"] = [*stepper.step(0.05, n=30), *stepper.step(-0.02, n=3), *stepper.step(n=1)]
+members = mbd.batch(gallery.four_bar().compile(), parameters={"crank.mass": [1.0, 2.0, 3.0]})
+out["batch"] = np.ravel(members.simulate(0.05, h=1e-3).y_end).tolist()
+methods = [mbd.Method(integrator=mbd.RK4()), mbd.Method(integrator=mbd.Heun())]
+compared = mbd.compare(gallery.four_bar(), methods, 0.05, h=1e-3, reference=False).results
+out["compare"] = [float(x) for row in compared.values() for x in row.y[-1]]
 out["numba"] = [name for name in sys.modules if name.partition(".")[0] in ("numba", "llvmlite") and sys.modules[name] is not None]
 print(json.dumps(out))
 """
@@ -385,3 +401,10 @@ except ImportError as error:
         [sys.executable, "-c", NO_NUMBA + program], env=os.environ | {WISH: LIBRARY.stem}, capture_output=True, text=True
     )
     assert "needs Numba" in done.stdout, done.stderr
+
+
+def test_objects_take_nothing_from_outside_but_a_fixed_list():
+    """Functions of C's mathematical library and memory, and of support.c: what each library of the manifest left undefined."""
+    allowed = pytest.importorskip("haugmbd.engine_build.emit").OUTSIDE
+    for name, line in json.loads((FOLDER / MANIFEST).read_text())["libraries"].items():
+        assert set(line["undefined"]) <= allowed, name

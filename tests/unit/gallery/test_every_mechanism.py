@@ -45,9 +45,14 @@ MOBILITY = {
     "trebuchet": 3,
     "net": 104,
     "rattleback": 6,
+    "tippe_top": 6,
+    "woodpecker": 3,
+    "incline_block": 6,
+    "stack": 60,
+    "tumbling_box": 6,
 }
-DISSIPATIVE = ("governor", "double_wishbone", "stewart_platform")
-"""Mechanisms with dampers."""
+DISSIPATIVE = ("governor", "double_wishbone", "stewart_platform", "tippe_top", "woodpecker", "tumbling_box")
+"""Mechanisms with dampers, dry friction or impacts."""
 DRIVEN = ("andrews",)
 """Mechanisms with a motor."""
 T_END = {"andrews": 0.02, "governor": 0.1}
@@ -108,6 +113,8 @@ def test_the_page_lists_every_mechanism_with_its_degrees_of_freedom():
         (gallery.net, {"n": 1}),
         (gallery.planetary_gear, {"planets": 0}),
         (gallery.rolling_disc, {"lean": 0.0}),
+        (gallery.incline_block, {"share": 0.0}),
+        (gallery.stack, {"n": 0}),
     ],
 )
 def test_wrong_arguments_are_refused_with_the_number(make, wrong):

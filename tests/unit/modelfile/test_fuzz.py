@@ -9,7 +9,7 @@ import pytest
 from tests.support import mutations
 from tests.support.seeds import seeds
 
-FILES = {"json": 80, "toml": 80, "urdf": 25, "sidecar": 10, "simengine3d": 40, "asmt": 40, "sdf": 25, "mjcf": 16}
+FILES = {"json": 80, "toml": 80, "urdf": 25, "sidecar": 10, "simengine3d": 40, "asmt": 40, "sdf": 25, "fcstd": 25, "mjcf": 16}
 """Mutated files of each kind here."""
 
 

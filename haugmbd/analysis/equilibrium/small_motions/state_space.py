@@ -15,7 +15,7 @@ Source: Kailath, Linear Systems (1980), sec. 2.1.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -221,13 +221,16 @@ class StateSpace(NamesMeant):
         return scipy.signal.StateSpace(self.A, self.B, self.C, self.D)
 
     def to_control(self) -> Any:
-        """Return the system as `control.StateSpace`, with names (needs python-control). Raise UsageError if it is improper."""
+        """Return the system as `control.StateSpace` (needs python-control). Raise UsageError if it is improper.
+
+        Names have "_" in place of the dots, which python-control does not take in names: "pin.angle" is "pin_angle".
+        """
         self._need_proper("to_control")
         try:
             import control  # type: ignore[import-not-found, unused-ignore]  # noqa: PLC0415  optional
         except ImportError:
             raise UsageError("to_control needs python-control: pip install control; to_scipy() needs SciPy only.") from None
-        names = {"inputs": list(self.inputs), "outputs": list(self.outputs), "states": list(self.states)}
+        names = {"inputs": _undotted(self.inputs), "outputs": _undotted(self.outputs), "states": _undotted(self.states)}
         return control.StateSpace(self.A, self.B, self.C, self.D, **names)
 
     def _need_proper(self, who: str) -> None:
@@ -308,3 +311,14 @@ class StateSpaceMotion(NamesMeant):
 
     def __repr__(self) -> str:
         return f"StateSpaceMotion of {len(self)} times, t = {self.t[0]:g} .. {self.t[-1]:g} s\n{self.systems[0]}"
+
+
+def _undotted(names: Iterable[str]) -> list[str]:
+    """Return names without dots, each of one signal only."""
+    found: list[str] = []
+    for name in names:
+        plain = name.replace(".", "_")
+        while plain in found:
+            plain += "_"
+        found.append(plain)
+    return found

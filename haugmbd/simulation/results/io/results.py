@@ -34,6 +34,7 @@ from haugmbd.simulation.results.io.schema import (
     OWN,
     OWN_U_DOT,
     SENSOR,
+    STEPPED,
     TURNS,
     UNITS,
     Contents,
@@ -162,8 +163,8 @@ def _read_netcdf(data: bytes) -> Contents:
 
 
 def _is_other(name: str) -> bool:
-    """Return whether a variable has dimensions of its own: turns, sensors, and those of chains and impacts."""
-    return name in (TURNS, *CHAIN, *IMPACT) or name.startswith(SENSOR)
+    """Return whether a variable has dimensions of its own: turns, sensors, and those of chains, impacts and contacts."""
+    return name in (TURNS, *CHAIN, *IMPACT, *STEPPED) or name.startswith(SENSOR)
 
 
 def _check_length(length: int, data: bytes) -> None:

@@ -59,6 +59,8 @@ TURNS = "turns"
 CHAIN = ("q", "qd", "tau")
 IMPACT = ("impact_before", "impact_after", "impact_multipliers")
 """Variables of a ReducedResult, and of an ImpactResult."""
+STEPPED = tuple(f"contact_{name}" for name in ("step", "y", "u", "wrench", "forces", "points", "count"))
+"""Variables of rigid contacts in a time-stepping run, see `results.contact_file`."""
 
 SENSOR = "sensor_"
 BODY_VARIABLES = ("r", "p", "v", "omega_bar")
@@ -286,7 +288,7 @@ def result_of(
     """
     names = Names(_text(meta["model"]), *(tuple(map(_text, meta[key])) for key in ("bodies", "joints", "rows")))
     arrays = contents.arrays
-    check_arrays({name: array for name, array in arrays.items() if name not in IMPACT}, names, segments)
+    check_arrays({name: array for name, array in arrays.items() if name not in (*IMPACT, *STEPPED)}, names, segments)
     bodies = np.concatenate([arrays[name] for name in BODY_VARIABLES], axis=-1)
     y = np.concatenate([bodies.reshape(len(bodies), -1), arrays["angles"]], axis=1)
     given = meta.get("model_numbers")

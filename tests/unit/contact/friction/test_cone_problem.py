@@ -82,3 +82,20 @@ def test_the_natural_map_is_zero_exactly_where_the_laws_hold():
     assert np.abs(natural_map(slip, np.array([[0.0, 3.0, 0.0]]), mu)).max() <= 1e-15
     assert not natural_map(open_, np.array([[0.4, 3.0, 0.0]]), mu).any()
     assert natural_map(slip, np.array([[0.0, -3.0, 0.0]]), mu).any()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_points_without_friction_never_pull(seed):
+    """Points without friction that part have no force; where some approach, forces and velocities are not negative."""
+    rng = np.random.default_rng(seed)
+    m = 4
+    C = rng.normal(size=(m, m + 2))
+    G, b = np.zeros((3 * m, 3 * m)), np.zeros(3 * m)
+    G[::3, ::3] = C @ C.T
+    b[::3] = np.abs(rng.normal(size=m)) * (rng.uniform(size=m) < 0.7)
+    assert np.abs(solve_cone_problem(G, b, np.zeros(m)).f).max() <= 1e-12
+    b[0] = -1.0
+    found = solve_cone_problem(G, b, np.zeros(m))
+    assert found.f[:, 0].min() >= 0.0
+    assert found.v[:, 0].min() >= -1e-10
+    assert abs(found.f[:, 0] @ found.v[:, 0]) <= 1e-10

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.simulation.hybrid import simulator
+from haugmbd.simulation.hybrid import flight, simulator
 from joints import RJ, TJ
 from tests.support.bouncing import DOWN
 
@@ -56,11 +56,11 @@ def run(monkeypatch, model, *, flights, alone, t_end=0.45, **options):
             changed.setattr(simulator, "flights_of", lambda *_: None)
         if not alone:
             changed.setattr(simulator, "single_impacts_of", lambda *_: None)
-        flight = simulator.HybridSimulation._flight
+        make = simulator.HybridSimulation._flight
         changed.setattr(
             simulator.HybridSimulation,
             "_flight",
-            lambda self, *rest: (found := flight(self, *rest), found is not None and made.append(1))[0],
+            lambda self, *rest: (found := make(self, *rest), found is not None and made.append(1))[0],
         )
         return mbd.simulate(model, t_end, **options), len(made)
 
@@ -123,3 +123,26 @@ def test_chosen_times_have_the_states_of_all_steps():
     assert len(same) > 1
     np.testing.assert_allclose(some.y[same], every.y[own], atol=1e-11)
     assert [event.name for event in some.events] == [event.name for event in every.events]
+
+
+def test_an_interrupted_flight_leaves_the_states_so_far(monkeypatch):
+    model = bouncing_balls(np.random.default_rng(2)).compile()
+    whole, calls, fly = mbd.simulate(model, 0.45, h=2e-3), [], flight.fly
+
+    def interrupting(*arguments):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return fly(*arguments)
+
+    monkeypatch.setattr(flight, "fly", interrupting)
+    part = mbd.simulate(model, 0.45, h=2e-3)
+    assert part.interrupted
+    assert 1 < len(part.t) < len(whole.t)
+    np.testing.assert_array_equal(part.y, whole.y[: len(part.t)])
+
+
+def test_a_run_that_would_need_too_much_memory_is_refused_before_its_first_step():
+    model = bouncing_balls(np.random.default_rng(2)).compile()
+    with pytest.raises(mbd.UsageError, match="would be stored"):
+        mbd.simulate(model, 1e9, h=1e-6)
