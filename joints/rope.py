@@ -246,7 +246,9 @@ class Rope(Joint):
         self._faults.extend(Fault(where, fault.what, fault.remedy) for fault in faults)
         if self.f.reads_state and self.may_be_slack:
             what = f"its length follows {self.f}, and a rope that may be slack has a length of time alone"
-            self._faults.append(Fault(where, what, "Leave EA and unilateral out, or wind it on a drum that a driver or motor turns."))
+            self._faults.append(
+                Fault(where, what, "Leave EA and unilateral out, or wind it on a drum that a driver or motor turns.")
+            )
         if faults or self.f.reads_state:
             return
         if not self.may_be_slack:

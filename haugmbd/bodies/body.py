@@ -263,7 +263,9 @@ class Body:
         return f"Body({self.name!r}, mass={self.mass!r}, J_bar={self.J_bar.tolist()}, r={self.r.tolist()}, p={self.p.tolist()})"
 
 
-def _read_in_time(faults: list[Fault], where: str, mass: Any, J_bar: Any, exhaust: Any) -> tuple[Any, Any, Mapping[str, Any] | None]:
+def _read_in_time(
+    faults: list[Fault], where: str, mass: Any, J_bar: Any, exhaust: Any
+) -> tuple[Any, Any, Mapping[str, Any] | None]:
     """Return mass and inertia at t = 0, and the functions of time by name; None without one."""
     of_mass = mass if callable(mass) or isinstance(mass, Changing) else None
     parts = isinstance(J_bar, tuple | list) and len(J_bar) == 3 and any(callable(x) or isinstance(x, Changing) for x in J_bar)  # noqa: PLR2004
@@ -281,7 +283,9 @@ def _read_in_time(faults: list[Fault], where: str, mass: Any, J_bar: Any, exhaus
     elif parts:
         J_bar = [_at_start(faults, where, "J_bar", f) if callable(f) or isinstance(f, Changing) else f for f in J_bar]
     if of_mass is not None and not faults and not float(first) > 0.0:
-        faults.append(Fault(where, f"its mass is {float(first):.6g} kg at t = 0, and must be positive", "Give a positive mass(0) [kg]."))
+        faults.append(
+            Fault(where, f"its mass is {float(first):.6g} kg at t = 0, and must be positive", "Give a positive mass(0) [kg].")
+        )
         first = 1.0  # the fault is told
     return first, J_bar, MappingProxyType({"mass": of_mass, "J_bar": of_J, "exhaust": exhaust})
 
@@ -295,7 +299,9 @@ def _at_start(faults: list[Fault], where: str, label: str, given: Any) -> Any:
         return 1.0  # the fault is told
     if value is None or value.shape not in ((), (3,)) or not np.isfinite(value).all():
         what = f"{label} at t = 0 is {value if value is None else value.tolist()}"
-        faults.append(Fault(where, what, "Give a function of t, a driver, or a state of a block, with a finite value at the start."))
+        faults.append(
+            Fault(where, what, "Give a function of t, a driver, or a state of a block, with a finite value at the start.")
+        )
         return 1.0
     return value.tolist()
 

@@ -130,7 +130,9 @@ def momentum_over_time(model: Model, t: Array, y: Array) -> Momentum:
     mass, J_bar = model.inertia_over_time(np.asarray(t), y) if model.masses_in_time else (model.mass, model.J_bar)
     of_bodies = "tkbc" if model.masses_in_time else "kbc"
     linear = mass[..., None] * bodies[..., VELOCITY:OMEGA_BAR]
-    spin = np.einsum(f"tkab,{of_bodies},tkc->tka", rotation_matrix(bodies[..., EULER:VELOCITY]), J_bar, bodies[..., OMEGA_BAR:WIDTH])
+    spin = np.einsum(
+        f"tkab,{of_bodies},tkc->tka", rotation_matrix(bodies[..., EULER:VELOCITY]), J_bar, bodies[..., OMEGA_BAR:WIDTH]
+    )
     angular = np.sum(cross(bodies[..., 0:3], linear) + spin, axis=1)
     return Momentum(t, linear.sum(axis=1), angular)
 

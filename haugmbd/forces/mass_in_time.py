@@ -58,7 +58,7 @@ class MassInTime(ForceElement):
     def __init__(self, body: Body) -> None:
         super().__init__(f"mass of {body.name}")
         self.body = body
-        given = body.in_time
+        given = body.in_time or {"mass": None, "J_bar": None, "exhaust": None}
         self.is_moved = given["mass"] is None
         self.mass: Driver = Constant(body.mass) if given["mass"] is None else as_driver(given["mass"])
         parts = given["J_bar"]
@@ -137,11 +137,6 @@ class MassInTime(ForceElement):
         """Return the thrust, global; the power is that of the ledger."""
         return LoadValues({"force": self._thrust(t, bodies)[0]}, self.ledger(t, bodies, angle).applied)
 
-    @property
-    def reads_blocks(self) -> bool:
-        """Return whether a function follows a block."""
-        return any(driver.reads_state for driver in self.drivers())
-
     def vanishes_at(self, t: float) -> str:
         """Return that the mass is nearly gone at a time [s], where no step is short enough; "" if it is not."""
         m = float(self.jets(np.array([t]))[0][0])
@@ -154,7 +149,9 @@ class MassInTime(ForceElement):
         """Return what is wrong with mass and inertia at a time [s]; "" for nothing."""
         m, _, J, _ = self.jets(np.array([t]))
         if not m[0] > 0.0:
-            return f"{self.where}: its mass is {m[0]:.6g} kg at t = {t:.6g} s, and must be positive. End the run before, by an Event."
+            return (
+                f"{self.where}: its mass is {m[0]:.6g} kg at t = {t:.6g} s, and must be positive. End the run before, by an Event."
+            )
         defects = inertia_defects(np.diag(J[0]))
         return f"{self.where}: {defects[0][0]} at t = {t:.6g} s. {defects[0][1]}" if self.moments and defects else ""
 
@@ -176,7 +173,7 @@ def put_inertia(ints: Ints, floats: Array, first: int, last: int, m: Motion, ine
         for column in range(INERTIA):
             shifted[b, column] = inertia[b, column] + floats[k, SHIFT + column]
         if not least > 0.0:
-            return b
+            return int(b)
     return 0
 
 

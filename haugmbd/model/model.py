@@ -23,8 +23,8 @@ from haugmbd.control.diagram.network import Network
 from haugmbd.deprecated import public_class
 from haugmbd.drivers import Driver, compile_drivers
 from haugmbd.errors import SimulationError
-from haugmbd.formats import view
 from haugmbd.forces.mass_in_time import MassInTime
+from haugmbd.formats import view
 from haugmbd.friction.routine import FRICTION, NO_FRICTION
 from haugmbd.kkt.registry import routines_of, without_tree
 from haugmbd.kkt.solver import BLOCK, NO_ROUTINE
@@ -240,9 +240,9 @@ class Model(Pictured):
 
     def pack(self, tables: Tables | None = None) -> Pack:
         """Return the tables (by default the model's own; others have tangents) with a new workspace."""
-        own = tables is None or tables is self.tables
-        routines = self._own_routines if own else self._routines(tables)
-        pack = (self.tables if own else tables).pack(self._F0, callback=self.callback(), **routines)
+        chosen = self.tables if tables is None else tables
+        routines = self._own_routines if chosen is self.tables else self._routines(chosen)
+        pack = chosen.pack(self._F0, callback=self.callback(), **routines)
         return pack._replace(reals=pack.reals.copy()) if self.masses_in_time else pack  # each run has masses of its own
 
     @cached_property

@@ -53,7 +53,9 @@ BODY = Record(
         NAME,
         Field("mass", TimeValue("kg")),
         Field("J_bar", Moments(), says="inertia about the centre of mass, body frame; in time three functions"),
-        Field("exhaust", Array(((3,),), "m/s"), False, "velocity of what leaves a body whose mass is a function of time, body frame"),
+        Field(
+            "exhaust", Array(((3,),), "m/s"), False, "velocity of what leaves a body whose mass is a function of time, body frame"
+        ),
         Field("r", POINT, False, "centre of mass, global"),
         Field("p", Array(((4,),)), False, "Euler parameters, scalar first"),
         Field("v", Array(((3,),), "m/s"), False, "velocity, global"),

@@ -34,7 +34,14 @@ def compilable(network: Network) -> bool:
     """
     if not COMPILES or not any(map(is_jitted, (function for block in network.blocks for function in block.functions()))):
         return False
-    if network.motions or network.masses or network.delays or network.scope.sensors or network.vectors or output_order(network) is None:
+    if (
+        network.motions
+        or network.masses
+        or network.delays
+        or network.scope.sensors
+        or network.vectors
+        or output_order(network) is None
+    ):
         return False
     for signal in network.signals.values():
         if isinstance(signal, DynamicSignal):

@@ -141,7 +141,9 @@ class MotionJets:
             raise
         except (NotAFloat, TypeError, AttributeError) as error:
             what = f"{label} cannot be differentiated, which a driver that follows it needs: {error}"
-            raise SimulationError(f"{block.where}: {what}. Write it with NumPy functions of numbers, np.sin in place of math.sin.") from error
+            raise SimulationError(
+                f"{block.where}: {what}. Write it with NumPy functions of numbers, np.sin in place of math.sin."
+            ) from error
 
 
 class Signals(Mapping[str, Any]):

@@ -68,7 +68,14 @@ class NetworkTables(NamedTuple):
 def tables_of(network: Network, ny: int) -> NetworkTables | None:
     """Return the tables of a network in states of ny numbers; None if only functions can evaluate it."""
     order = output_order(network)
-    if order is None or network.motions or network.masses or network.delays or network.vectors or not all(map(_is_own, network.blocks)):
+    if (
+        order is None
+        or network.motions
+        or network.masses
+        or network.delays
+        or network.vectors
+        or not all(map(_is_own, network.blocks))
+    ):
         return None
     read = {name for names in network.read_by.values() for name in names}
     signals = {name: one for name, one in network.signals.items() if name in read or isinstance(one, OutputSignal)}

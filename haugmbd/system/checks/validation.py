@@ -106,7 +106,9 @@ def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float | N
     faults += [fault for contact in once.contacts for fault in contact.faults()]
     in_time = [load.body for load in once.loads if isinstance(load, MassInTime)] if once.contacts else []
     remedy = "Take ContactForce, which is a force, in place of the rigid contacts, or a mass that does not change."
-    faults += [Fault(f"body {body.name!r}", "its mass changes in time, and the system has rigid contacts", remedy) for body in in_time]
+    faults += [
+        Fault(f"body {body.name!r}", "its mass changes in time, and the system has rigid contacts", remedy) for body in in_time
+    ]
     bodies = [body for body in once.bodies if posed(body)]
     placed = {id(body) for body in bodies}
     everywhere = len(placed) == len(parts.bodies) and not foreign

@@ -142,7 +142,10 @@ def test_what_has_no_second_rate_is_refused_by_its_signal(what):
 @pytest.mark.parametrize("part", ["Sampled", "DelayLine"])
 def test_a_value_that_jumps_drives_no_joint_at_once(part):
     system = crab()
-    blocks = {"Sampled": lambda: mbd.Sampled("held", 0.1, lambda t, s: 0.1), "DelayLine": lambda: mbd.DelayLine("held", "pin.angle", 0.1)}
+    blocks = {
+        "Sampled": lambda: mbd.Sampled("held", 0.1, lambda t, s: 0.1),
+        "DelayLine": lambda: mbd.DelayLine("held", "pin.angle", 0.1),
+    }
     system.add(blocks[part]())
     block = system.add(mbd.Block("ref", 0.0, derivative=lambda t, x, s: s["held.out"], outputs={"x": state}))
     system.add(TranslationDriver("servo", system["rail"], block["x"]))
