@@ -31,6 +31,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.drivers.expression import read_parameters
 from haugmbd.errors import Fault, LockedModelWarning, ModelError, UsageError, warn_user
 from haugmbd.forces.base import ForceElement
+from haugmbd.forces.joint_friction import JointFriction
 from haugmbd.forces.mass_in_time import MassInTime
 from haugmbd.forces.rope import SlackRope
 from haugmbd.formats import MODELS, named
@@ -194,6 +195,7 @@ class System(Compilable):
             for own in part.parts():
                 self.add(own)
             self.loads.append(part)
+            self._put_in_threads((part,), self.joints)
         elif isinstance(part, Contact):
             self.contacts.append(part)
         elif isinstance(part, Contacts):
@@ -213,6 +215,7 @@ class System(Compilable):
                 joint.__dict__["active"] = False
             if not joint.may_be_slack:
                 self.joints.append(joint)
+                self._put_in_threads(self.loads, (joint,))
                 return part
             self.loads.append(SlackRope(joint))
             if not joint.active:
@@ -221,6 +224,14 @@ class System(Compilable):
         if not active:
             self._off = (*self._off, part)
         return part
+
+    @staticmethod
+    def _put_in_threads(loads: Sequence[ForceElement], joints: Sequence[Joint]) -> None:
+        """Let frictions of cylindrical joints rub in the threads of the screws that move these."""
+        for load in loads:
+            if isinstance(load, JointFriction):
+                for screw in joints:
+                    load.rubs_in_thread(screw)
 
     @property
     def inactive(self) -> tuple[Any, ...]:
