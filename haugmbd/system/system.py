@@ -418,7 +418,7 @@ class System(Compilable):
 
     def _compiled_acting(self, *, check_pose: bool, redundancy: Rule, tolerance: float | None, solver: str | None) -> Model:
         """Return the model of all parts of the system."""
-        checked, equations = self._checked(check_pose, tolerance, solver)
+        checked, equations = self._checked(check_pose, tolerance, solver, redundancy)
         checked = checked._replace(examined=None)  # of many rows it is large
         if checked.rows is None:
             raise ModelError(checked.faults)
@@ -507,7 +507,9 @@ class System(Compilable):
         return whole if whole.faults else self._acting(whole)[0]._checked(at_pose, tolerance, solver)[0]
 
     @collection_paused()
-    def _checked(self, at_pose: bool, tolerance: float | None, solver: str | None) -> tuple[Checked, JointEquations]:
+    def _checked(
+        self, at_pose: bool, tolerance: float | None, solver: str | None, rule: Rule | None = None
+    ) -> tuple[Checked, JointEquations]:
         """Return the findings, and the equations of the joints: a joint of the user is asked for them once."""
         need_least_memory(len(self.bodies) - 1, self.joints)
         equations = JointEquations(self.joints)
@@ -535,11 +537,11 @@ class System(Compilable):
         if driven:  # without the blocks the rows of these joints have no values
             of_blocks = {where for where, _ in driven}
             others = parts._replace(joints=[joint for joint in self.joints if f"joint {joint.name!r}" not in of_blocks])
-            checked = check(others, build, at_pose, tolerance)
+            checked = check(others, build, at_pose, tolerance, rule)
             moving, faults = self._network(driven, try_it=not checked.faults)
             if checked.faults or faults:
                 return checked._replace(faults=(*checked.faults, *faults), rows=None), equations
-        checked = check(parts, build, at_pose, tolerance)
+        checked = check(parts, build, at_pose, tolerance, rule)
         late = [x for group in self._contact_groups for x in group.late_faults(self.bodies, self.joints, self.contacts)]
         if late:
             checked = checked._replace(faults=(*checked.faults, *late), rows=None)

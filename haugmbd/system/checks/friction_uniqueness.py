@@ -21,7 +21,7 @@ from haugmbd.errors import Fault
 from haugmbd.forces.base import ForceElement
 from haugmbd.forces.joint_friction import MESH_SLIDE, MESH_TURN, PLANAR, REVOLUTE, SPHERICAL, THREAD, TRANSLATIONAL, JointFriction
 from haugmbd.math.euler_parameters import cross, rotation_matrix
-from haugmbd.model.dependent_rows import Redundancy
+from haugmbd.model.dependent_rows import MinimumNorm, Redundancy
 from haugmbd.model.inspection.constraint_rows import Rows
 from haugmbd.model.labels import parts_of
 from haugmbd.model.model import Model
@@ -38,6 +38,17 @@ def friction_faults(model: Model, rows: Rows, redundancy: Redundancy, loads: Seq
     found = [load for load in loads if isinstance(load, JointFriction) and load.reads_reaction and load.shape is not None]
     found = [load for load in found if all(joint.name in model.joints for joint in (load.bearing, *load.pressing_joints))]
     faults = [*_shared_at_rest(found), *_tooth_forces(model, found), *_forces_of_couplings(model, found)]
+    by_rule = isinstance(redundancy.rule, MinimumNorm)
+    return faults if by_rule else [*faults, *shared_load_faults(model, rows, redundancy, loads, length)]
+
+
+def shared_load_faults(
+    model: Model, rows: Rows, redundancy: Redundancy, loads: Sequence[ForceElement], length: float
+) -> list[Fault]:
+    """Return a fault for each friction whose normal force is not unique, because redundant rows share it;  length: of the mechanism [m]"""
+    found = [load for load in loads if isinstance(load, JointFriction) and load.reads_reaction and load.shape is not None]
+    found = [load for load in found if all(joint.name in model.joints for joint in (load.bearing, *load.pressing_joints))]
+    faults: list[Fault] = []
     if not found or not redundancy.dropped:
         return faults
     Phi_q = rows.Phi_q.tocsr()
@@ -65,7 +76,11 @@ def friction_faults(model: Model, rows: Rows, redundancy: Redundancy, loads: Seq
                 f"what joint {load.joint.name!r} carries is not unique: the redundant rows of {', '.join(map(repr, tied))} "
                 "share the load in any proportion"
             )
-            remedy = "Give these joints more freedom (SJ, CJ, PointOnLine) until no row is redundant, or Viscous friction."
+            remedy = (
+                "Give these joints more freedom (SJ, CJ, PointOnLine) until no row is redundant, or Viscous friction; or choose a sharing, "
+                "redundancy=MinimumNorm(), which serves where the rows that share carry nothing, as those out of the plane of a planar "
+                "mechanism."
+            )
             faults.append(Fault(load.where, what, remedy))
     return faults
 

@@ -151,13 +151,15 @@ def test_racks_and_belts_and_saved_files_keep_their_loss(tmp_path):
 
 
 def test_what_a_loss_cannot_be_is_refused_by_name():
-    with pytest.raises(mbd.ModelError, match=r"JointFriction 'rub': it has no radius, and a threaded joint has no friction without"):
-        system = nut(0.1)
-        system.remove(system["rub"])
-        system.add(mbd.JointFriction("rub", system["thread"], mbd.Coulomb(0.1)))
-        system.compile()
+    thread = nut(0.1)
+    thread.remove(thread["rub"])
+    thread.add(mbd.JointFriction("rub", thread["thread"], mbd.Coulomb(0.1)))
+    with pytest.raises(
+        mbd.ModelError, match=r"JointFriction 'rub': it has no radius, and a threaded joint has no friction without"
+    ):
+        thread.compile()
+    pair = wheels(0.1, 1.0, 0.4)
+    pair.remove(pair["loss"])
+    pair.add(mbd.JointFriction("loss", pair["mesh"], mbd.Viscous(0.1)))
     with pytest.raises(mbd.ModelError, match=r"does not depend on what 'mesh' carries"):
-        system = wheels(0.1, 1.0, 0.4)
-        system.remove(system["loss"])
-        system.add(mbd.JointFriction("loss", system["mesh"], mbd.Viscous(0.1)))
-        system.compile()
+        pair.compile()
