@@ -49,7 +49,7 @@ class WithEngine(BuildHookInterface):
         root = Path(self.root)
         library = root / "haugmbd" / "engine" / "library"
         manifest = json.loads((library / "engine.json").read_text(encoding="utf-8"))
-        wanted = [name for name in manifest["libraries"] if name.startswith(wish) or name.startswith("wasm32")]
+        wanted = [name for name in manifest["libraries"] if name.startswith((wish, "wasm32", "fmu_"))]
         if not any(name.startswith(wish) for name in wanted):
             raise RuntimeError(f"the engine for {wish} was not built: python -m haugmbd.engine_build.build {wish} wasm32")
         for name in (*wanted, "engine.json"):

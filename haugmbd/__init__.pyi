@@ -62,6 +62,7 @@ from haugmbd.modelfile.mjcf.read import read_mjcf as read_mjcf
 from haugmbd.modelfile.mjcf.write import write_mjcf as write_mjcf
 from haugmbd.modelfile.asmt.read import read_asmt as read_asmt
 from haugmbd.modelfile.sdf import read_sdf as read_sdf
+from haugmbd.modelfile.sdf_write import write_sdf as write_sdf
 from haugmbd.modelfile.asmt.write import write_asmt as write_asmt
 from haugmbd.modelfile.simengine3d import read_simengine3d as read_simengine3d
 from haugmbd.modelfile.imports import ImportReport as ImportReport
@@ -242,6 +243,7 @@ from haugmbd.modelfile.engines.report import EngineCheck as EngineCheck
 # studies
 from haugmbd.study.comparison.compare import compare as compare
 from haugmbd.study.comparison.comparison import Comparison as Comparison
+from haugmbd.simulation.results.load_table import LoadTable as LoadTable
 from haugmbd.simulation.results.study_data import StudyTable as StudyTable
 from haugmbd.simulation.results.study_data import load_study as load_study
 from haugmbd.study.method import Method as Method
@@ -275,6 +277,8 @@ from haugmbd.study.sweeps.cells import uniform as uniform
 from haugmbd.study.sweeps.executors import Row as Row
 from haugmbd.study.sweeps.table import Sweep as Sweep
 from haugmbd.study.sweeps.table import SweepFailure as SweepFailure
+from haugmbd.fmu import read_fmu as read_fmu
+from haugmbd.fmu import to_fmu as to_fmu
 from haugmbd.interactive import live as live
 from haugmbd.viewer.still import Picture as Picture
 from haugmbd.viewer.still import picture as picture

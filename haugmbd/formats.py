@@ -87,7 +87,9 @@ MODELS = (
         (".sdf", ".world"),
         "models and worlds of SDFormat",
         "haugmbd.modelfile.sdf:read_sdf",
+        "haugmbd.modelfile.sdf_write:write_sdf",
         public="mbd.read_sdf",
+        partial=True,
     ),
     Format(
         (".asmt",),
@@ -106,6 +108,14 @@ MODELS = (
         public="mbd.read_simengine3d",
     ),
     Format(
+        (".fmu",),
+        "units for co-simulation",
+        writer="haugmbd.fmu:to_fmu",
+        left_out=(
+            "shapes and colours: an .fmu is the motion, for other tools; system.to_fmu(...) chooses inputs, outputs and step",
+        ),
+    ),
+    Format(
         (".glb",),
         "scenes",
         writer="haugmbd.viewer:to_gltf",
@@ -121,7 +131,9 @@ VIEWS = {
     "notebook": "haugmbd.viewer:notebook",
     "picture": "haugmbd.viewer:picture",
     "snapshot": "haugmbd.viewer:snapshot",
+    "to_fmu": "haugmbd.fmu:to_fmu",
     "to_gltf": "haugmbd.viewer:to_gltf",
+    "to_vtk": "haugmbd.viewer.vtk:to_vtk",
     "evaluator": "haugmbd.formulations.evaluator:Evaluator",
     "document of a model": "haugmbd.modelfile:model_document",
     "system of a document": "haugmbd.modelfile:system_of_document",

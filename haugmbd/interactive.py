@@ -3,10 +3,12 @@ r"""A page that simulates: the mechanism with sliders, computed in the page itse
     numbers(p)     every number of the compiled model, and the modelled state, as functions of the sliders p
                    = sum over k of c_k T_k1(x_1) T_k2(x_2) ...      x in [-1, 1] over each slider's range,  T: Chebyshev polynomials
     a run          the engine's loop with these numbers: the kernels of the library, one blob for each stabilization
+    a picture      points of joints and loads, and shapes of bodies, as such functions, too, where a slider moves points
 
 The degree of each slider is the least that gives the numbers to rounding at places between the nodes; what no polynomial gives is refused.
-A start is assembled in the page by the projection of a step that is nearly zero.  A body is dragged by a spring from the pointer: the model
-has a force and a torque on each body, which are zero otherwise.  No request leaves the page.
+A start is assembled in the page by the projection of a step that is nearly zero; where that leads far away, the sliders go to their values
+in small parts, and the start follows them.  A body is dragged by a spring from the pointer: the model has a force and a torque on each
+body, which are zero otherwise.  No request leaves the page.
 Source: Trefethen, Approximation Theory and Approximation Practice, ch. 3 (Chebyshev interpolants).
 """
 
@@ -25,14 +27,15 @@ import numpy as np
 
 from haugmbd.batches.parameters import unknown, variables_of
 from haugmbd.compiled.array_types import Array
-from haugmbd.engine.blob import check, first_call, written
-from haugmbd.engine.host import library_for
+from haugmbd.engine.blob import check, first_call, made, shifts, with_inputs
+from haugmbd.engine.host import library_for, names_of_library
 from haugmbd.errors import HaugmbdError, UsageError
 from haugmbd.forces import PointForce, Torque
 from haugmbd.integrators.explicit.rk4 import RK4
 from haugmbd.integrators.explicit.runge_kutta import RungeKutta
 from haugmbd.integrators.stabilization.baumgarte import Baumgarte
 from haugmbd.integrators.stabilization.projection import Projection
+from haugmbd.model.compiling.numbering import numbered_by_origin
 from haugmbd.model.model import Model
 from haugmbd.sensitivity.parameters import (
     Builder,
@@ -42,7 +45,6 @@ from haugmbd.sensitivity.parameters import (
     by_paths,
     component,
     driver_constants,
-    nominal_model,
     present,
     varied_model,
 )
@@ -51,7 +53,11 @@ from haugmbd.simulation.simulate import simulate
 from haugmbd.system.system import System
 from haugmbd.viewer.animate import animation
 from haugmbd.viewer.animate import written as page_written
-from haugmbd.workspace.layout import place_in
+from haugmbd.viewer.mechanism import of_model
+from haugmbd.viewer.packing import MeshTable, Packer
+from haugmbd.viewer.scene import describe_bodies, size_of
+from haugmbd.viewer.shapes import shapes_of
+from haugmbd.workspace.layout import WIDTH, place_in
 
 RANGE = (0.25, 2.0)
 """Of a slider without a range: parts of the value."""
@@ -59,6 +65,18 @@ NONE_AT_ZERO = 1.0
 """Half the range of a slider whose value is zero, without a range."""
 DEGREES = (1, 2, 3, 4, 6, 8, 12, 16)
 """Degrees that are tried, in this order."""
+SEEN = 1e-3
+"""Error of a shape that is drawn, relative to the size of the mechanism: less than the width of its line."""
+DRAWN = 1e-6
+"""Error of a point that is drawn, relative to the size of the mechanism, or of an Euler parameter."""
+SHAPES = 8
+"""Largest degree for shapes: of what needs more, sticks are drawn."""
+FRAMES = 240
+"""Drawn instants of the first run: sixty in a second."""
+BLOCKS = "block LDL^T"
+"""The solver of pages: with it the small engine has all that most mechanisms need."""
+ENGINES = ("wasm32_small", "wasm32")
+"""Libraries for pages, the small one first."""
 FITS = 1e-11
 """Largest error of the polynomial, relative to the largest number of the model: rounding of a sum of so many terms."""
 MOST_NODES = 1500
@@ -131,19 +149,18 @@ def live_page(
 ) -> str:
     """Return the page of `live` as text."""
     system = system.model if isinstance(system, Result) else system
-    wasm = library_for("wasm32").read_bytes()
+    wasm = engines()
     sliders = _sliders(system, live)
-    p = Parameters(**{slider.name: slider.value for slider in sliders})
+    p: Mapping[str, float] = Parameters({slider.name: slider.value for slider in sliders}) if sliders else {}
     build = _with_handles(_builder(system, p))
-    nominal = nominal_model(build(dict(p)).system)
+    nominal = page_model(build(dict(p)).system)
     method = _stepping(integrator, h)
-    _refuse_moving_points(build, nominal, sliders)
-    numbers, table = _fitted(build, nominal, sliders)
+    models = _Models(build, nominal, sliders)
+    numbers, table = _fitted(models, sliders)
+    picture = _picture(models, sliders) if _moves_points(models, sliders) else None
     rules = {"projection": Projection(), "Baumgarte": Baumgarte.critical(20.0 * h), "none": None}
-    blobs, slots = (
-        {},
-        nominal.slot_of_row[np.setdiff1d(np.arange(nominal.nc), np.array(nominal.redundancy.dropped, dtype=np.int64))],
-    )
+    blobs, needs = dict[str, bytes](), set[str]()
+    slots = nominal.slot_of_row[np.setdiff1d(np.arange(nominal.nc), np.array(nominal.redundancy.dropped, dtype=np.int64))]
     for name, rule in rules.items():
         call = first_call(nominal, method, {"stabilization": rule})
         check(nominal, call.problem, method)
@@ -161,7 +178,9 @@ def live_page(
             for a in range(inertia_wide)
         ]
         names = [f"{kind}{body}" for body in nominal.body_names[1:] for kind in DRAG]
-        blobs[name] = written(nominal, call, method, names, own)
+        whole = made(nominal, call, method, names, own)
+        blobs[name] = whole.bytes()
+        needs |= whole.needs
     first = _first_run(nominal, method)
     data = {
         "sliders": [slider._asdict() for slider in sliders],
@@ -173,16 +192,38 @@ def live_page(
         "blobs": {name: _text(blob) for name, blob in blobs.items()},
         "names": list(nominal.body_names),
         "drag": list(DRAG),
+        "picture": picture,
     }
-    return animation(first, other=first, simulates=(data, _text(wasm, level=9)))
+    engine = next((library for library, has in wasm if needs <= has), wasm[-1][0])
+    return animation(first, frames=FRAMES, other=first, simulates=(data, _text(engine.read_bytes(), level=9)))
 
 
-def _builder(system: Any, p: Parameters) -> Builder:
+def engines() -> list[tuple[Path, frozenset[str]]]:
+    """Return the libraries for pages, the small one first, and the names that each has.  Raise UsageError if there is none."""
+    found = []
+    for name in ENGINES:
+        try:
+            found.append((library_for(name), names_of_library(name)))
+        except UsageError:
+            if name == ENGINES[-1] and not found:
+                raise
+    return found
+
+
+def page_model(system: System) -> Model:
+    """Return the checked model of a system, with tables that keep their structure when a slider moves."""
+    with numbered_by_origin():
+        return system.compile(solver=BLOCKS)
+
+
+def _builder(system: Any, p: Mapping[str, float]) -> Builder:
     """Return the function that builds the system of given values."""
     if isinstance(system, Model):
         return by_paths(system)
     if isinstance(system, System) and not p:
         return lambda _: Built(system)
+    if not isinstance(p, Parameters):
+        return lambda _: Built(system() if callable(system) else system)
     return builder_of(system, p)
 
 
@@ -259,26 +300,13 @@ def _with_handles(build: Any) -> Builder:
         for body in [body for body in system.bodies if not body.is_ground]:
             system.add(PointForce(f"{DRAG[0]}{body.name}", body, force=(0.0, 0.0, 0.0)))
             system.add(Torque(f"{DRAG[1]}{body.name}", body, torque=(0.0, 0.0, 0.0)))
-        return Built(system)
+        handles = [f"{kind}{body.name}" for body in system.bodies if not body.is_ground for kind in DRAG]
+        return Built(with_inputs(system, handles, "live"))
 
     return built
 
 
 # ---------------------------------------------------------------------------------------------------------------- numbers by sliders
-def _refuse_moving_points(build: Builder, nominal: Model, sliders: Sequence[Slider]) -> None:
-    """Raise UsageError for sliders that move points of joints and loads on their bodies: the page draws bodies of one shape."""
-    start, rows, columns = nominal.tables.place("X_BAR")
-    points = slice(start, start + rows * columns)
-    for slider in sliders:
-        ends = [{s.name: s.value for s in sliders} | {slider.name: value} for value in (slider.low, slider.high)]
-        low, high = (_model_at(build, nominal, values).tables.reals[points] for values in ends)
-        if np.abs(high - low).max(initial=0.0) > STAY * nominal.length:
-            raise UsageError(
-                f"live: {slider.name!r} moves points of joints or loads on their bodies, and the page draws bodies of one shape: sliders "
-                "of lengths are not there yet. Masses, springs, dampers, gravity, torques, and poses and rates at the start are."
-            )
-
-
 def _model_at(build: Builder, nominal: Model, values: Mapping[str, float]) -> Model:
     """Return the model of given values, of the structure of the nominal one. Raise UsageError, with the values, if it cannot be built."""
     try:
@@ -288,35 +316,58 @@ def _model_at(build: Builder, nominal: Model, values: Mapping[str, float]) -> Mo
         raise UsageError(f"live: the mechanism cannot be built at {told}: {error} Give a smaller range.") from error
 
 
-def _fitted(build: Builder, nominal: Model, sliders: Sequence[Slider]) -> tuple[list[tuple[int, int]], Array]:
+class _Models:
+    """The models of sliders at x in [-1, 1], each built once."""
+
+    def __init__(self, build: Builder, nominal: Model, sliders: Sequence[Slider]) -> None:
+        self.nominal, self._build, self._sliders = nominal, build, sliders
+        self._found: dict[tuple[float, ...], Model] = {}
+
+    def __call__(self, x: Sequence[float]) -> Model:
+        """Return the model at x.  Raise UsageError, with the values, if it cannot be built."""
+        key = tuple(map(float, x))
+        if key not in self._found:
+            ends = zip(self._sliders, key, strict=True)
+            values = {s.name: 0.5 * (s.low + s.high) + 0.5 * (s.high - s.low) * u for s, u in ends}
+            self._found[key] = _model_at(self._build, self.nominal, values)
+        return self._found[key]
+
+
+def _moves_points(models: _Models, sliders: Sequence[Slider]) -> bool:
+    """Return whether a slider moves points of joints or loads on their bodies."""
+    start, rows, columns = models.nominal.tables.place("X_BAR")
+    points = slice(start, start + rows * columns)
+    for k in range(len(sliders)):
+        ends = np.zeros((2, len(sliders)))
+        ends[:, k] = -1.0, 1.0
+        low, high = (models(x).tables.reals[points] for x in ends)
+        if np.abs(high - low).max(initial=0.0) > STAY * models.nominal.length:
+            return True
+    return False
+
+
+def _fitted(models: _Models, sliders: Sequence[Slider]) -> tuple[list[tuple[int, int]], Array]:
     """Return the numbers that sliders move, and their Chebyshev coefficients (n_1, ..., n_m, numbers).
 
     numbers: (0, place in reals), (1, place in F) or (2, place in the modelled state)
     """
+    nominal = models.nominal
 
     def at(x: Sequence[float]) -> Array:
-        values = {s.name: 0.5 * (s.low + s.high) + 0.5 * (s.high - s.low) * u for s, u in zip(sliders, x, strict=True)}
-        model = _model_at(build, nominal, values)
+        model = models(x)
         return np.concatenate([model.tables.reals, driver_constants(model).ravel(), model.y0])
 
+    if not sliders:
+        return [], np.zeros(0)
     here = [0.0] * len(sliders)
-    sizes = np.maximum(1.0, np.abs(at(here))) if sliders else np.zeros(0)
+    sizes = np.maximum(1.0, np.abs(at(here)))
+    sizes[: len(nominal.tables.reals)][shifts(nominal)] = np.inf
     degrees = [_degree(at, here, k, sliders[k].name, sizes) for k in range(len(sliders))]
-    if np.prod([n + 1 for n in degrees]) > MOST_NODES:
-        raise UsageError(
-            f"live: {', '.join(repr(s.name) for s in sliders)} together need polynomials of degrees {degrees}, too many: give fewer "
-            "sliders, or smaller ranges."
-        )
-    nodes = [np.cos(np.pi * (np.arange(n + 1) + 0.5) / (n + 1)) for n in degrees]
-    values = np.array([at(x) for x in itertools.product(*nodes)]) if sliders else np.zeros((1, 0))
-    moves = np.flatnonzero(np.ptp(values, axis=0) > 0.0) if sliders else np.zeros(0, dtype=np.int64)
-    table = values[:, moves].reshape(*(n + 1 for n in degrees), len(moves))
-    for k, n in enumerate(degrees):
-        T = np.cos(np.outer(np.arange(n + 1), np.arccos(nodes[k])))
-        weights = np.where(np.arange(n + 1) == 0, 1.0, 2.0)[:, None] * T / (n + 1)
-        table = np.moveaxis(np.tensordot(weights, table, axes=(1, k)), 0, k)
+    table = _table(at, degrees, sliders)
+    moves = np.flatnonzero(np.abs(table.reshape(-1, table.shape[-1])[1:]).max(axis=0, initial=0.0) > 0.0)
+    table = table[..., moves]
     rng = np.random.default_rng(0)
-    for x in rng.uniform(-1.0, 1.0, (WATCHED if sliders else 0, len(sliders))):
+    for x in rng.uniform(-1.0, 1.0, (WATCHED, len(sliders))):
         off = np.abs(value_at(table, x) - at(x)[moves]) / sizes[moves]
         if off.max(initial=0.0) > 10.0 * FITS:
             raise UsageError("live: the numbers of the model are no polynomials of all sliders together: give fewer sliders.")
@@ -324,6 +375,157 @@ def _fitted(build: Builder, nominal: Model, sliders: Sequence[Slider]) -> tuple[
     starts = np.array([0, n_reals, n_reals + n_drivers])
     kinds = np.searchsorted(starts, moves, side="right") - 1
     return [(int(kind), int(place - starts[kind])) for kind, place in zip(kinds, moves, strict=True)], table
+
+
+def _table(at: Callable[[Sequence[float]], Array], degrees: Sequence[int], sliders: Sequence[Slider]) -> Array:
+    """Return the coefficients (n_1, ..., n_m, numbers) of the interpolant; exactly zero, but the first one, of what does not move."""
+    if np.prod([n + 1 for n in degrees]) > MOST_NODES:
+        raise UsageError(
+            f"live: {', '.join(repr(s.name) for s in sliders)} together need polynomials of degrees {list(degrees)}, too many: give fewer "
+            "sliders, or smaller ranges."
+        )
+    nodes = [_nodes(n) for n in degrees]
+    values = np.array([at(x) for x in itertools.product(*nodes)])
+    rest = np.ptp(values, axis=0) == 0.0
+    table = values.reshape(*(n + 1 for n in degrees), values.shape[1])
+    for k, n in enumerate(degrees):
+        T = np.cos(np.outer(np.arange(n + 1), np.arccos(nodes[k])))
+        weights = np.where(np.arange(n + 1) == 0, 1.0, 2.0)[:, None] * T / (n + 1)
+        table = np.moveaxis(np.tensordot(weights, table, axes=(1, k)), 0, k)
+    table[..., rest] = 0.0
+    table[(0,) * len(degrees)][rest] = values[0, rest]
+    return table
+
+
+def _nodes(n: int) -> Array:
+    """Return the zeros of T_(n + 1)."""
+    zeros: Array = np.cos(np.pi * (np.arange(n + 1) + 0.5) / (n + 1))
+    return zeros
+
+
+# ---------------------------------------------------------------------------------------------------------------- pictures by sliders
+def _picture(models: _Models, sliders: Sequence[Slider]) -> dict[str, Any]:
+    """Return what is drawn as functions of the sliders: parts as the page reads them, with None for each number of the tables.
+
+    parts: joints and loads, then the shapes of each body, or None for a body that is drawn by sticks between its points
+    """
+    nominal = models.nominal
+    poses = nominal.y0[: WIDTH * (nominal.nb + 1)].reshape(-1, WIDTH)
+    size = size_of(of_model(nominal), poses[:, :3], poses[:, 3:7])
+    meshes = MeshTable(Packer())
+    first = _drawn(nominal, size, meshes)
+    found: dict[tuple[float, ...], list[tuple[Any, list[float]]]] = {}
+
+    def parts(x: Sequence[float]) -> list[tuple[Any, list[float]]]:
+        key = tuple(map(float, x))
+        if key not in found:
+            found[key] = [
+                _leaves(_same_sign(own, other)) for own, other in zip(_drawn(models(key), size, meshes), first, strict=True)
+            ]
+        return found[key]
+
+    form = [skeleton for skeleton, _ in map(_leaves, first)]
+    held = [True] * len(form)
+    degrees = [_degree_of_picture(parts, form, held, k, sliders, size) for k in range(len(sliders))]
+    for x in itertools.product(*map(_nodes, degrees)):
+        held = [own and skeleton == wanted for own, (skeleton, _), wanted in zip(held, parts(x), form, strict=True)]
+    if not held[0]:
+        raise UsageError("live: joints or loads are drawn in another way at the ends of a slider: give a smaller range.")
+
+    def at(x: Sequence[float]) -> Array:
+        return np.array([number for (_, numbers), own in zip(parts(x), held, strict=True) if own for number in numbers])
+
+    table = _table(at, degrees, sliders)
+    return {
+        "parts": [skeleton if own else None for skeleton, own in zip(form, held, strict=True)],
+        "degrees": degrees,
+        "coefficients": _text(table.astype("<f4").tobytes()),
+        "size": size,
+    }
+
+
+def _degree_of_picture(
+    parts: Callable[[Sequence[float]], list[tuple[Any, list[float]]]],
+    form: Sequence[Any],
+    held: list[bool],
+    k: int,
+    sliders: Sequence[Slider],
+    size: float,
+) -> int:
+    """Return the degree by which what is drawn follows slider k.  held: whether each part does; changed here"""
+
+    def along(u: float) -> list[tuple[Any, list[float]]]:
+        x = [0.0] * len(sliders)
+        x[k] = u
+        return parts(x)
+
+    between = np.array([-0.93, -0.41, 0.17, 0.77])
+    right = [along(u) for u in between]
+    chosen = 0
+    for part in range(len(form)):
+        bar, most = (DRAWN, DEGREES[-1]) if part == 0 else (SEEN, SHAPES)
+        fits = False
+        for n in (degree for degree in DEGREES if held[part] and degree <= most):
+            own = [along(u)[part] for u in _nodes(n)]
+            if any(skeleton != form[part] for skeleton, _ in (*own, *(each[part] for each in right))):
+                break
+            values = np.array([numbers for _, numbers in own])
+            fit = np.polynomial.chebyshev.chebfit(_nodes(n), values, n) if values.size else values
+            there = np.array([each[part][1] for each in right])
+            off = np.abs(np.polynomial.chebyshev.chebval(between, fit).T - there) if values.size else there
+            if off.max(initial=0.0) <= bar * max(size, 1.0 if part == 0 else 0.0):
+                chosen, fits = max(chosen, n), True
+                break
+        held[part] &= fits
+        if part == 0 and not fits:
+            raise UsageError(
+                f"live: the points of the model are no smooth function of {sliders[k].name!r} over its range: give a smaller range."
+            )
+    return chosen
+
+
+def _drawn(model: Model, size: float, meshes: MeshTable) -> list[Any]:
+    """Return joints and loads, then the shapes of each body, as the page reads them."""
+    mechanism = of_model(model)
+    lines = {"joints": [one.data() for one in mechanism.joints], "loads": [one.data() for one in mechanism.loads]}
+    bodies = describe_bodies(mechanism, shapes_of(mechanism, size), meshes)
+    return [lines, *(body["shapes"] for body in bodies)]
+
+
+def _leaves(tree: Any) -> tuple[Any, list[float]]:
+    """Return a tree with None in place of its floats, and these."""
+    numbers: list[float] = []
+
+    def walk(one: Any) -> Any:
+        if isinstance(one, float):
+            numbers.append(one)
+            return None
+        if isinstance(one, Mapping):
+            return {key: walk(value) for key, value in one.items()}
+        if isinstance(one, list | tuple):
+            return [walk(value) for value in one]
+        return one
+
+    return walk(tree), numbers
+
+
+def _same_sign(tree: Any, other: Any) -> Any:
+    """Return a tree whose Euler parameters have the signs of those of another one: p and -p are one rotation."""
+    if isinstance(tree, Mapping) and isinstance(other, Mapping):
+        return {key: _same_sign(value, other.get(key)) if key != "size" else value for key, value in tree.items()}
+    if _is_rotation(tree) and _is_rotation(other):
+        return _rotation(tree, other)
+    if isinstance(tree, list) and isinstance(other, list) and len(tree) == len(other):
+        return [_same_sign(own, each) for own, each in zip(tree, other, strict=True)]
+    return tree
+
+
+def _is_rotation(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 4 and all(isinstance(x, float) for x in value)  # noqa: PLR2004  Euler parameters
+
+
+def _rotation(p: list[float], other: list[float]) -> list[float]:
+    return [-x for x in p] if sum(a * b for a, b in zip(p, other, strict=True)) < 0.0 else p
 
 
 def value_at(table: Array, x: Sequence[float] | Array) -> Array:
@@ -344,7 +546,7 @@ def _degree(at: Callable[[Sequence[float]], Array], here: Sequence[float], k: in
     between = np.array([-0.93, -0.41, 0.17, 0.77])
     right = np.array([along(u) for u in between])
     for n in DEGREES:
-        nodes = np.cos(np.pi * (np.arange(n + 1) + 0.5) / (n + 1))
+        nodes = _nodes(n)
         fit = np.polynomial.chebyshev.chebfit(nodes, np.array([along(u) for u in nodes]), n)
         if (np.abs(np.polynomial.chebyshev.chebval(between, fit).T - right) / sizes).max() <= FITS:
             return n

@@ -72,6 +72,8 @@ CONTENTS = {
         "validation",
         "compilation",
         "engine",
+        "fmu",
+        "c-interface",
         "benchmarks",
         "cite",
         "generated/changelog",

@@ -20,6 +20,7 @@ from haugmbd.diagnostics.run_warnings import Outcome, RunStatus
 from haugmbd.errors import UsageError, error_text
 from haugmbd.model.model import Model
 from haugmbd.simulation.load import load
+from haugmbd.simulation.results.named_outputs import Reader, meant_outputs
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.stepping.progress import Progress
 
@@ -84,6 +85,47 @@ class Trajectories:
         if isinstance(result, Path):
             return load(result, model=None if self._model_of is None else self._model_of(int(k) % len(self)))
         return result  # type: ignore[no-any-return]
+
+    def history(self, name: str) -> Array:
+        """Return a quantity of all members over time: one row a member.
+
+        Parameters
+        ----------
+        name : str
+            A quantity that is one number, such as "joint.pin.angle", "reaction.pin.force[2]", "energy.total" or "pin.angle".
+
+        Returns
+        -------
+        ndarray, (N, nt)
+            Its values; NaN in the rows of members without states, and behind the end of runs that did not reach theirs.
+
+        Raises
+        ------
+        UsageError
+            If the name means nothing or a vector, with the nearest one; or if the members have their states at different times.
+        """
+        rows, longest = dict[int, Array](), np.zeros(0)
+        for k, kept in enumerate(self._kept):
+            if kept is None:
+                continue
+            result = self[k]
+            reader = Reader(result)
+            outputs = meant_outputs(reader, result.model, name)
+            if len(outputs) != 1:
+                what = f"history: {name!r} is a vector of {len(outputs)} numbers"
+                raise UsageError(f"{what}: say which, such as {outputs[0].text!r}.")
+            t = np.asarray(result.t)
+            n = min(len(t), len(longest))
+            if not np.array_equal(t[:n], longest[:n]):
+                raise UsageError(
+                    f"history: member {k} has its states at other times than those before: run the batch with t_eval=."
+                )
+            longest = t if len(t) > len(longest) else longest
+            rows[k] = np.asarray(reader.values(outputs[0]), dtype=np.float64)
+        table = np.full((len(self), len(longest)), np.nan)
+        for k, row in rows.items():
+            table[k, : len(row)] = row
+        return table
 
     @cached_property
     def warnings(self) -> dict[int, Any]:

@@ -262,6 +262,41 @@ def as_duals(typing: Any, numbers: Any) -> Any:
     return types.Array(Dual, 1, "C")(numbers), lower
 
 
+# ------------------------------------------------------------------------------------------------------------ records
+# A record of real numbers, such as Twist(ZERO, ZERO), becomes one of duals where a variable is either.
+def _unified(record: Any, context: Any, other: Any) -> Any:
+    """Return the type of records that are of two types: the same class, member by member; None for others."""
+    if not isinstance(other, types.BaseNamedTuple) or other.instance_class is not record.instance_class:
+        return None
+    members = [context.unify_pairs(a, b) for a, b in zip(record, other, strict=True)]
+    return None if None in members else types.BaseTuple.from_types(members, record.instance_class)
+
+
+def _converted(record: Any, context: Any, other: Any) -> Any:
+    """Return how a record becomes one of another type; None if it does not."""
+    if not isinstance(other, types.BaseNamedTuple) or other.instance_class is not record.instance_class:
+        return None
+    kinds = [context.can_convert(a, b) for a, b in zip(record, other, strict=True)]
+    return None if None in kinds else max(kinds)
+
+
+if COMPILES:
+    for _records in (types.NamedUniTuple, types.NamedTuple):
+        _records.unify, _records.can_convert_to = _unified, _converted
+
+
+@lower_cast(types.NamedTuple, types.NamedTuple)  # type: ignore[untyped-decorator]
+@lower_cast(types.NamedTuple, types.NamedUniTuple)  # type: ignore[untyped-decorator]
+@lower_cast(types.NamedUniTuple, types.NamedTuple)  # type: ignore[untyped-decorator]
+@lower_cast(types.NamedUniTuple, types.NamedUniTuple)  # type: ignore[untyped-decorator]
+def _cast_record(context: Any, builder: Any, was: Any, becomes: Any, record: Any) -> Any:
+    """Return a record with its members cast."""
+    members = [
+        context.cast(builder, builder.extract_value(record, k), a, b) for k, (a, b) in enumerate(zip(was, becomes, strict=True))
+    ]
+    return context.make_tuple(builder, becomes, members)
+
+
 # ------------------------------------------------------------------------------------------------------------ functions
 def _unary(function: Any, rule: Any) -> None:
     """Let a function of one number take a dual."""

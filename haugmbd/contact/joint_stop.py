@@ -14,17 +14,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from haugmbd.bodies.validation import for_kernels
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.equations.coupling import CouplingRow
 from haugmbd.constraints.joint import Joint
 from haugmbd.contact.contact import Contact
+from haugmbd.contact.gap import ANGLE, DISPLACEMENT, GapTable, put_gap_over_states
 from haugmbd.contact.two_body_limits import ConeStop, RopeStop
 from haugmbd.errors import Fault, ModelError
 from haugmbd.forces.base import ForceElement
 from haugmbd.forces.cone_limit import ConeLimit
-from haugmbd.forces.joint_loads.joint_coordinate import coordinate_motion
+from haugmbd.forces.joint_loads.joint_coordinate import modelled_value
 from haugmbd.forces.joint_loads.joint_limit import JointLimit
 from haugmbd.forces.rope import SlackRope
 from haugmbd.math.body_columns import VELOCITY
@@ -51,9 +53,24 @@ class PlacedStop(NamedTuple):
 
     def gap_and_rate(self, y: Array) -> tuple[Array, Array]:
         """Return gap and rate (nt,) at the states y (nt, ny)."""
-        a, b = (y[:, WIDTH * k : WIDTH * (k + 1)] for k in (self.i, self.j))
-        q, q_dot = coordinate_motion(self.coordinate, a, b, y[:, self.column] if self.column >= 0 else np.zeros(len(y)))
-        return self.side * (self.limit - q), -self.side * q_dot
+        places, numbers = self.gap_row()
+        table = GapTable(np.array([places], dtype=np.int64), np.array([numbers]))
+        gaps, rates = np.empty(len(y)), np.empty(len(y))
+        put_gap_over_states(table, for_kernels(y), gaps, rates)
+        return gaps, rates
+
+    def gap_row(self) -> tuple[list[int], list[float]]:
+        """Return places and numbers of the stop in a `GapTable`."""
+        number = dict(zip(self.coordinate.bodies, (self.i, self.j), strict=True))
+        markers = self.coordinate.markers()
+        vectors = np.concatenate([x for _, x in markers]).tolist()
+        kind, bodies = (ANGLE if self.column >= 0 else DISPLACEMENT), [number[body] for body, _ in markers]
+        return [self.i, self.j, kind, max(self.column, 0), *bodies], [
+            *vectors,
+            modelled_value(self.coordinate),
+            self.limit,
+            self.side,
+        ]
 
     def gap_at(self, state: State) -> float:
         """Return the gap at one state."""

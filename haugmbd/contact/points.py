@@ -21,8 +21,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.compiled.jit import entry, kernel
-from haugmbd.geometry.manifold import manifold
+from haugmbd.compiled.jit import DirectCall, entry, kernel
+from haugmbd.geometry.broad_phase import BroadPhase
+from haugmbd.geometry.features import nearest, still_gap
+from haugmbd.geometry.manifold import manifold, write_point
 from haugmbd.geometry.narrow_phase import (
     GAP,
     NORMAL,
@@ -33,10 +35,13 @@ from haugmbd.geometry.narrow_phase import (
     POINT_J_RATE,
     rates,
 )
-from haugmbd.geometry.tables import MOST_POINTS, POINT_COLUMNS, RATE_COLUMNS, Shapes, new_scratch, shape_tables
+from haugmbd.geometry.tables import CYLINDER, MOST_POINTS, POINT_COLUMNS, RATE_COLUMNS, Shapes, new_scratch, shape_tables
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY, WIDTH
 from haugmbd.math.euler_kernels import put_rotation
 from haugmbd.math.vec3 import Vec, add, cross, dot, load, scale, store, sub, to_body, to_global
+
+FEW_PAIRS = 64
+"""Fewer pairs are all looked at: the broad phase costs more than the balls around their shapes."""
 
 
 class Kinematics(NamedTuple):
@@ -72,6 +77,13 @@ def put_rotations(bodies: Array, A: Array) -> None:
 
 
 @entry
+def put_rotations_entry(bodies: Array, A: Array) -> int:
+    """Compile `put_rotations`."""
+    put_rotations(bodies, A)
+    return 0
+
+
+@entry
 def rows_of_points(pairs: Ints, points: Array, bodies: Array, A: Array, D: Array, C: Array, gamma: Array, v: Array) -> int:
     """Write directions, rows, gamma and velocities of points (k, 21) on the pairs (k, 2) of bodies.
 
@@ -104,6 +116,7 @@ def rows_of_points(pairs: Ints, points: Array, bodies: Array, A: Array, D: Array
 def near_points(
     shapes: Shapes,
     pairs: Ints,
+    active: Ints,
     bodies: Array,
     A: Array,
     margin: float,
@@ -113,13 +126,14 @@ def near_points(
     found: Ints,
     gaps: Array,
 ) -> int:
-    """Write contact and feature (k, 2), and gap (k,), of all points with gap <= margin of the pairs (m, 2) of shapes; return their number.
+    """Write contact and feature (k, 2), and gap (k,), of all points with gap <= margin of `active` pairs of shapes; return their number.
 
     out: (8, 10), features: (8,), scratch: of the manifold;  found, gaps: with room for 8 points a pair
     """
     put_rotations(bodies, A)
     n = 0
-    for c in range(pairs.shape[0]):
+    for number in range(active.size):
+        c = active[number]
         k = manifold(shapes, pairs[c, 0], pairs[c, 1], bodies, A, margin, out, features, scratch)
         for point in range(k):
             found[n, 0], found[n, 1], gaps[n] = c, features[point], out[point, GAP]
@@ -135,6 +149,92 @@ def rates_of_points(shapes: Shapes, pairs: Ints, keys: Ints, bodies: Array, A: A
         c = keys[k, 0]
         rates(shapes, pairs[c, 0], pairs[c, 1], keys[k, 1], bodies, A, out, k)
     return 0
+
+
+@entry
+def touching_points(
+    shapes: Shapes,
+    pairs: Ints,
+    active: Ints,
+    bodies: Array,
+    A: Array,
+    margin: float,
+    held: Ints,
+    features: Ints,
+    scratch: Array,
+    keys: Ints,
+    points: Array,
+    place: Array,
+) -> int:
+    """Write contact and feature (k, 2) and points (k, 10) of all points with gap <= margin of the `active` contacts, and of those held.
+
+    held: (h, 2) points that are taken whatever their gap, of active contacts;  both sorted by contact
+    features: (8,), scratch, place: (8, 10) of the manifold;  keys, points: with room for 8 points an active contact, and those held
+    """
+    put_rotations(bodies, A)
+    n, h = 0, 0
+    for number in range(active.size):
+        c = active[number]
+        a, b = pairs[c, 0], pairs[c, 1]
+        first = n
+        k = manifold(shapes, a, b, bodies, A, margin, place, features, scratch)
+        for point in range(k):
+            keys[n, 0], keys[n, 1] = c, features[point]
+            for column in range(POINT_COLUMNS):
+                points[n, column] = place[point, column]
+            n += 1
+        while h < held.shape[0] and held[h, 0] <= c:
+            new = held[h, 0] == c
+            for other in range(first, n):
+                if keys[other, 1] == held[h, 1]:
+                    new = False
+            if new:
+                keys[n, 0], keys[n, 1] = c, held[h, 1]
+                write_point(nearest(shapes, a, b, held[h, 1], bodies, A), load(bodies, shapes.body[a], 0), points, n)
+                n += 1
+            h += 1
+    return n
+
+
+@entry
+def still_rows_of_points(pairs: Ints, points: Array, bodies: Array, A: Array, D: Array, C: Array) -> int:
+    """Write directions (k, 3, 3) and rows (k, 3, 12) of points (k, 10) on the pairs (k, 2) of bodies; A is that of the bodies."""
+    for k in range(pairs.shape[0]):
+        i, j = pairs[k, 0], pairs[k, 1]
+        n = load(points, k, NORMAL)
+        t_1 = tangent(n)
+        s_i, s_j = sub(load(points, k, POINT_I), load(bodies, i, 0)), sub(load(points, k, POINT_J), load(bodies, j, 0))
+        for a in range(3):
+            d = n if a == 0 else t_1 if a == 1 else cross(n, t_1)
+            store(D[k], a, 0, d)
+            store(C[k], a, 0, scale(-1.0, d))
+            store(C[k], a, 3, to_body(A, i, cross(d, s_i)))
+            store(C[k], a, 6, d)
+            store(C[k], a, 9, to_body(A, j, cross(s_j, d)))
+    return 0
+
+
+@entry
+def gaps_of_points(shapes: Shapes, pairs: Ints, keys: Ints, bodies: Array, A: Array, gaps: Array) -> int:
+    """Write the gaps (k,) of points (k, 2)."""
+    put_rotations(bodies, A)
+    for k in range(keys.shape[0]):
+        a, b = pairs[keys[k, 0], 0], pairs[keys[k, 0], 1]
+        gaps[k] = still_gap(shapes, a, b, keys[k, 1], bodies, A)
+    return 0
+
+
+get_touching, get_still_rows, get_gaps = DirectCall(touching_points), DirectCall(still_rows_of_points), DirectCall(gaps_of_points)
+
+
+class Touching(NamedTuple):
+    """Points that touch at a state (k,): contact and feature (k, 2), gap (k,), pairs of bodies (k, 2), D (k, 3, 3), C (k, 3, 12)."""
+
+    keys: Ints
+    gap: Array
+    pairs: Ints
+    D: Array
+    C: Array
 
 
 class ContactPoints:
@@ -159,15 +259,72 @@ class ContactPoints:
         self._A = np.zeros((n, 3, 3))
         self._out, self._features = np.zeros((MOST_POINTS, POINT_COLUMNS)), np.zeros(MOST_POINTS, dtype=np.int64)
         self._scratch = new_scratch(self.shapes)
-        self._found = np.zeros((MOST_POINTS * max(len(ends), 1), 2), dtype=np.int64)
-        self._gaps = np.zeros(len(self._found))
+        self._every = np.arange(len(self.pairs), dtype=np.int64)
+        self._room(len(self.pairs) if len(self.pairs) < FEW_PAIRS else 1)
+        self._set_broad_phase()
+
+    def _room(self, active: int, held: int = 0) -> None:
+        """Make room for the points of some contacts."""
+        room = MOST_POINTS * max(active, 1) + held
+        self._found, self._gaps = np.zeros((room, 2), dtype=np.int64), np.zeros(room)
+        self._points = np.zeros((room, POINT_COLUMNS))
+
+    def _set_broad_phase(self) -> None:
+        """Prepare the broad phase, if there are many pairs: contacts in the order of their shapes, and those that are always looked at."""
+        self._broad: BroadPhase | None = None
+        count = len(self.shapes.kind)
+        if len(self.pairs) < max(FEW_PAIRS, 2 * count):
+            return
+        low, high = self.pairs.min(axis=1), self.pairs.max(axis=1)
+        codes = low * count + high
+        self._by_code = np.argsort(codes, kind="stable")
+        self._codes = codes[self._by_code]
+        if len(np.unique(self._codes)) < len(self._codes):
+            return
+        hole = (self.shapes.kind == CYLINDER) & (self.shapes.form[:, 2] > 0.0)
+        self._always = np.flatnonzero(hole[self.pairs].any(axis=1)).astype(np.int64)
+        self._broad = BroadPhase(self.shapes, self.n - 1)
+
+    def active(self, bodies: Array, margin: float) -> Ints:
+        """Return the contacts whose shapes may be nearer than the margin, in ascending order: all, where there are few."""
+        if self._broad is None or not margin < np.inf:
+            return self._every
+        put_rotations_entry(bodies, self._A)
+        pairs = self._broad.pairs(bodies, self._A, max(margin, 0.0))
+        codes = pairs[:, 0] * len(self.shapes.kind) + pairs[:, 1]
+        at = np.minimum(np.searchsorted(self._codes, codes), len(self._codes) - 1)
+        return np.union1d(self._by_code[at[self._codes[at] == codes]], self._always)
 
     def near(self, y: Array, margin: float) -> tuple[Ints, Array]:
         """Return contact and feature (k, 2), and gap (k,), of the points with gap <= margin at the flat state."""
         bodies = y[: WIDTH * self.n].reshape(self.n, WIDTH)
+        active = self.active(bodies, margin)
+        if MOST_POINTS * len(active) > len(self._gaps):
+            self._room(2 * len(active))
         own = self._A, margin, self._out, self._features, self._scratch, self._found, self._gaps
-        k = near_points(self.shapes, self.pairs, bodies, *own)
+        k = near_points(self.shapes, self.pairs, active, bodies, *own)
         return self._found[:k].copy(), self._gaps[:k].copy()
+
+    def touching(self, y: Array, margin: float, held: Ints) -> Touching:
+        """Return the points with gap <= margin at the flat state, and those of `held` (h, 2), sorted by contact."""
+        bodies = y[: WIDTH * self.n].reshape(self.n, WIDTH)
+        active = self.active(bodies, margin)
+        if active is not self._every and len(held):
+            active = np.union1d(active, held[:, 0])
+        if MOST_POINTS * len(active) + len(held) > len(self._gaps):
+            self._room(2 * len(active), len(held))
+        own = self._features, self._scratch, self._found, self._points, self._out
+        k = get_touching(self.shapes, self.pairs, active, bodies, self._A, margin, held, *own)
+        keys = self._found[:k].copy()
+        D, C, pairs = np.empty((k, 3, 3)), np.empty((k, 3, 12)), self.bodies[keys[:, 0]]
+        get_still_rows(pairs, self._points[:k], bodies, self._A, D, C)
+        return Touching(keys, self._points[:k, GAP].copy(), pairs, D, C)
+
+    def gaps(self, keys: Ints, y: Array) -> Array:
+        """Return the gaps (k,) of points (k, 2), contact and feature, at the flat state."""
+        gaps = np.empty(len(keys))
+        get_gaps(self.shapes, self.pairs, keys, y[: WIDTH * self.n].reshape(self.n, WIDTH), self._A, gaps)
+        return gaps
 
     def at(self, keys: Ints, y: Array) -> Kinematics:
         """Return the points (k, 2), contact and feature, at the flat state."""

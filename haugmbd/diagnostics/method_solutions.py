@@ -63,11 +63,14 @@ def keep_entry(P: Pack, t: Array, y: Array, x: Array) -> int:
     return OK
 
 
-def solutions_of_rates(model: Model, pack: Pack, rates: Routine, options: Options, t: Array, y: Array) -> tuple[Array, Array]:
-    """Return accelerations (nt, nb + 1, 6) and multipliers (nt, nc) by the routine `rates` at the states y (nt, ny).
+def solutions_of_rates(
+    model: Model, pack: Pack, rates: Routine, options: Options, t: Array, y: Array
+) -> tuple[Array, Array, Exception | None]:
+    """Return accelerations (nt, nb + 1, 6) and multipliers (nt, nc) by the routine `rates` at the states y (nt, ny), and an error.
 
-    NaN where it fails, as at a singular configuration. Ctrl-C in a function of the user is raised.
+    NaN where it fails, as at a singular configuration, and from the error of a function of the user on. Ctrl-C in one is raised.
     """
+    failed: Exception | None = None
     n, y_dot = model.nb + 1, np.zeros(y.shape[1])
     u_dot, lam = np.full((len(t), n, 6), np.nan), np.full((len(t), model.nc), np.nan)
     for k in range(len(t)):
@@ -76,11 +79,13 @@ def solutions_of_rates(model: Model, pack: Pack, rates: Routine, options: Option
             x = workspace_array(pack, "SOLUTION")
             u_dot[k], lam[k] = y_dot[: WIDTH * n].reshape(n, WIDTH)[:, VELOCITY:], model.lam_of(x)
         elif code == USER_STOPPED:
-            if isinstance(pack.callback.error, KeyboardInterrupt):
-                raise pack.callback.error
+            try:
+                model.raise_user_error(pack)
+            except Exception as error:  # noqa: BLE001  told in a note
+                failed = error
             break  # no function of the user is called after an error
     u_dot[:, 0] = 0.0
-    return u_dot, lam
+    return u_dot, lam, failed
 
 
 def steps_only(lam: Array | None, u_dot: Array | None) -> Array | None:

@@ -11,14 +11,16 @@ r"""The status of a run, and the notes on results that are doubtful.
     impact       impacts that last for too few fixed steps
     chain        contacts that are struck through others that are closed
     model        what `model.warnings` says: locked loops, ...
+    unchecked    a check behind the run that has failed, such as by an error of a function of the user
 
 All notes are in `result.warnings`. Notes on a doubtful result are also issued once, at the end of the call, as a RunWarning.
-No function of the user is called again: angles are those of the accepted steps, gaps those of the last evaluated rows.
+Angles are those of the accepted steps, gaps those of the last evaluated rows. Checks that call functions of the user again may fail: the
+run is as it was computed, and keeps its result; the error is told in a note, never lost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import IntEnum
 from math import sqrt
 from typing import Any, NamedTuple
@@ -31,7 +33,7 @@ from haugmbd.compiled.jit import DirectCall, entry
 from haugmbd.deprecated import NamesMeant
 from haugmbd.diagnostics.energy import kinetic_and_potential
 from haugmbd.diagnostics.work import Work, is_driven
-from haugmbd.errors import RunWarning, warn_user
+from haugmbd.errors import RunWarning, error_text, warn_user
 from haugmbd.integrators.state_space import NearSingular, SingularCrossing
 from haugmbd.math.body_columns import WIDTH
 from haugmbd.model.model import Model
@@ -326,7 +328,8 @@ def with_model_notes(outcome: Outcome, model: Model, t: Array, y: Array, steps: 
     These are the energy drift over the states y (nt, ny) at t (nt,), and the warnings of the model.
     restored: by an energy projection [J]
     """
-    return outcome.with_notes([*energy_notes(model, t, y, steps, restored), *model_notes(getattr(model, "warnings", ()))])
+    energy = checked("the energy", lambda: energy_notes(model, t, y, steps, restored))
+    return outcome.with_notes([*energy, *model_notes(getattr(model, "warnings", ()))])
 
 
 def model_notes(texts: Iterable[Any]) -> list[RunNote]:
@@ -364,6 +367,20 @@ def joined(parts: Iterable[Outcome], status: RunStatus, message: str) -> Outcome
     return Outcome(status, message, tuple(worst.values()))
 
 
+def unchecked_note(what: str, error: BaseException, done: str = "checked") -> RunNote:
+    """Return the note on a check that has failed;  what: was to be `done`;  error: of a function of the user, as a rule"""
+    text = f"the run is as it was computed, and behind it {what} could not be {done}: {error_text(error).rstrip('.')}."
+    return RunNote(f"unchecked {what}", text, doubtful=True)
+
+
+def checked(what: str, notes: Callable[[], Iterable[RunNote]]) -> list[RunNote]:
+    """Return the notes of a check behind a run; of one that fails the note that says so.  what: is checked"""
+    try:
+        return list(notes())
+    except Exception as error:  # noqa: BLE001  a user's function may raise anything
+        return [unchecked_note(what, error)]
+
+
 def issue(outcome: Outcome) -> None:
     """Issue the notes on doubtful results as Python warnings, once."""
     for note in outcome.notes:
@@ -375,16 +392,17 @@ STORED_WORK = 1e-3
 """Relative to the energy that is exchanged: error of a work that is integrated between stored states, above which it is told."""
 
 
-def warn_of_stored_work(name: str, energies: tuple[Array, Array], work: Work, why: str) -> None:
+def warn_of_stored_work(name: str, energies: tuple[Array, Array], work: Work, why: str, failed: bool) -> None:
     """Issue a RunWarning if the work between stored states is not accurate.
 
     name: of the model;  energies: kinetic and potential, (nt,);  why: it is not integrated along the steps of the run
+    failed: whether because of an error, which is told however accurate the work is
     """
     if work.error is None or not len(work.error):
         return
     sizes = [*map(np.ptp, energies), np.abs(work.all_applied).max(), np.abs(work.all_dissipated).max()]
     exchanged, error = float(max(sizes)), float(work.error[-1])
-    if error > STORED_WORK * exchanged:
+    if failed or error > STORED_WORK * exchanged:
         warn_user(
             f"the work of {name!r} is integrated between {len(work.error)} stored states alone: {why}. Its error is about "
             f"{error:.2g} J, of {exchanged:.3g} J that are exchanged (measured with every second state), and so is that of the total and "

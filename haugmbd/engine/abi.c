@@ -7,8 +7,10 @@
  * NAMES    texts, each ended by 0;  TEXTS: (offset in NAMES)
  * CALLS    rows (text of the entry, list): step, rates, then those of items
  * ITEMS    rows (kind, text, a, b, c);   PLACES rows (array, number): of inputs and parameters
- * FIXED    numbers of arrays and of the state: y, y_dot, times, states, rates of states, steps that these hold
+ * FIXED    numbers of arrays and of the state: y, y_dot, times, states, rates of states, steps that these hold, size of a state,
+ *          array and first number of the status, call that reads outputs (-1 for none) and the array that it writes
  * START    t, h
+ * WHERE    rows (kind, number, text): what a number of the status belongs to, in words: SLOT of a row, NODE, BODY, FRICTION
  * STAMP    16 letters: the sources of the kernels, which the engine must have been built of
  */
 #include <string.h>
@@ -28,13 +30,17 @@ typedef word (*door)(word *words, word *results);
 extern word haug_routine(word number);
 extern word haug_entry(word number);
 
-enum { ARRAYS, WORDS, LISTS, NAMES, TEXTS, CALLS, ITEMS, PLACES, FIXED, START, STAMP, SECTIONS };
-static const char TAGS[SECTIONS][9] = {"ARRAYS  ", "WORDS   ", "LISTS   ", "NAMES   ", "TEXTS   ", "CALLS   ", "ITEMS   ", "PLACES  ", "FIXED   ", "START   ", "STAMP   "};
-static const int COLUMNS[SECTIONS] = {2, 2, 2, 1, 1, 2, 5, 2, 1, 1, 2};
+enum { ARRAYS, WORDS, LISTS, NAMES, TEXTS, CALLS, ITEMS, PLACES, FIXED, START, STAMP, WHERE, SECTIONS };
+static const char TAGS[SECTIONS][9] = {"ARRAYS  ", "WORDS   ", "LISTS   ", "NAMES   ", "TEXTS   ", "CALLS   ", "ITEMS   ", "PLACES  ", "FIXED   ", "START   ", "STAMP   ", "WHERE   "};
+static const int COLUMNS[SECTIONS] = {2, 2, 2, 1, 1, 2, 5, 2, 1, 1, 2, 3};
 enum { NUMBER, ARRAY, ROUTINE, LIST, SLOT };
 enum { T, H, N, TIMES, STATES, RATES, SLOTS };
 enum { STEP, EVALUATE };
-enum { AT_Y, AT_Y_DOT, AT_TIMES, AT_STATES, AT_RATES, AT_CHUNK, AT_SIZE, FIXED_NUMBERS };
+enum { T_0, F_0, F_DOT, HALF, MOTION };   /* places of a driven joint: f_0 + f'_0 (t - t_0) + f'' / 2 (t - t_0)^2 */
+enum { AT_Y, AT_Y_DOT, AT_TIMES, AT_STATES, AT_RATES, AT_CHUNK, AT_SIZE, AT_STATUS, STATUS_PLACE, AT_OUTPUTS, AT_OUT, FIXED_NUMBERS };
+enum { OF_SLOT, OF_NODE, OF_BODY, OF_FRICTION, NOWHERE };
+
+enum { WORDS_OF_WHY = 400 };
 
 struct haug_model {
     word *blob;                          /* a copy */
@@ -48,6 +54,9 @@ struct haug_model {
     double t, h, t_start;
     word done;                           /* steps from t_start */
     int jumped;                          /* an input, a parameter or the state was set: rates must be computed anew */
+    int read;                            /* outputs are those of the state of now */
+    word answered;                       /* the call of an item whose answer is that of the state of now; 0 for none */
+    char why[WORDS_OF_WHY];
 };
 
 static double real(word bits) { double x; memcpy(&x, &bits, 8); return x; }
@@ -101,13 +110,22 @@ static word check(const haug_model *m, word bytes)
         a = m->section[PLACES] + 2 * k;
         if (a[0] < 0 || a[0] >= m->count[ARRAYS] || a[1] < 0 || a[1] >= s[2 * a[0] + 1]) return HAUG_NOT_A_BLOB;
     }
+    if (f[AT_STATUS] < 0 || f[AT_STATUS] >= m->count[ARRAYS] || f[STATUS_PLACE] < 0 || f[STATUS_PLACE] + 4 > s[2 * f[AT_STATUS] + 1]) return HAUG_NOT_A_BLOB;
+    if (f[AT_OUTPUTS] != -1 && (f[AT_OUTPUTS] < 2 || f[AT_OUTPUTS] >= m->count[CALLS] || f[AT_OUT] < 0 || f[AT_OUT] >= m->count[ARRAYS])) return HAUG_NOT_A_BLOB;
+    for (word k = 0; k < m->count[WHERE]; k++) {
+        a = m->section[WHERE] + 3 * k;
+        if (a[2] < 0 || a[2] >= m->count[TEXTS]) return HAUG_NOT_A_BLOB;
+    }
     for (word k = 0; k < m->count[ITEMS]; k++) {
         a = m->section[ITEMS] + 5 * k;
         if (a[1] < 0 || a[1] >= m->count[TEXTS]) return HAUG_NOT_A_BLOB;
+        if (a[0] == HAUG_OUTPUT && a[2] == 0 && (f[AT_OUTPUTS] == -1 || a[4] < 0 || a[4] >= s[2 * f[AT_OUT] + 1])) return HAUG_NOT_A_BLOB;
+        if (a[0] == HAUG_OUTPUT && a[2] != 0 && (a[2] < 2 || a[2] >= m->count[CALLS] || a[3] < 0 || a[3] >= m->count[ARRAYS] || a[4] < 0 || a[4] >= s[2 * a[3] + 1])) return HAUG_NOT_A_BLOB;
         if (a[0] == HAUG_BODY && (a[2] < 0 || a[2] + 13 > f[AT_SIZE])) return HAUG_NOT_A_BLOB;
         if ((a[0] == HAUG_REACTION || a[0] == HAUG_COORDINATE)
             && (a[2] < 2 || a[2] >= m->count[CALLS] || a[3] < 0 || a[3] >= m->count[ARRAYS] || s[2 * a[3] + 1] < (a[0] == HAUG_REACTION ? 6 : 2))) return HAUG_NOT_A_BLOB;
-        if ((a[0] == HAUG_INPUT || a[0] == HAUG_PARAMETER) && (a[2] < 0 || a[3] < 1 || a[2] + a[3] > m->count[PLACES])) return HAUG_NOT_A_BLOB;
+        if ((a[0] == HAUG_INPUT || a[0] == HAUG_PARAMETER) && (a[2] < 0 || a[3] < 1 || a[3] > m->count[PLACES] || a[2] > m->count[PLACES] - a[3])) return HAUG_NOT_A_BLOB;
+        if (a[0] == HAUG_INPUT && a[4] && a[3] != MOTION) return HAUG_NOT_A_BLOB;
     }
     return 0;
 }
@@ -190,7 +208,8 @@ PUBLIC int64_t haug_reset(haug_model *m)
     m->t = m->t_start = real(m->section[START][0]);
     m->h = real(m->section[START][1]);
     m->done = 0;
-    m->jumped = 0;
+    m->jumped = m->read = 0;
+    m->answered = 0;
     return 0;
 }
 
@@ -214,8 +233,9 @@ PUBLIC double haug_time(const haug_model *m) { return m->t; }
 PUBLIC double haug_step(const haug_model *m) { return m->h; }
 
 static void begin_here(haug_model *m) { m->t_start = m->t; m->done = 0; }
+static void moved(haug_model *m) { m->read = 0; m->answered = 0; }
 
-PUBLIC void haug_changed(haug_model *m) { m->jumped = 1; begin_here(m); }
+PUBLIC void haug_changed(haug_model *m) { m->jumped = 1; moved(m); begin_here(m); }
 PUBLIC int64_t haug_set_time(haug_model *m, double t) { if (!isfinite(t)) return HAUG_NO_NUMBER; m->t = t; haug_changed(m); return 0; }
 PUBLIC int64_t haug_set_step(haug_model *m, double h)
 {
@@ -235,9 +255,22 @@ PUBLIC int64_t haug_evaluate(haug_model *m)
     return 0;
 }
 
+/* Read the outputs at the last of n states, with the rates there; angles are counted from state to state. */
+static word follow(haug_model *m, double *states, word n)
+{
+    word results[8] = {0}, k = m->section[FIXED][AT_OUTPUTS];
+    if (k != -1 && n > 0) {
+        m->slot[STATES] = address(states); m->slot[N] = n;
+        if (call(m, k, results)) return HAUG_NO_NUMBER;
+    }
+    m->read = 1;
+    return 0;
+}
+
 PUBLIC int64_t haug_run(haug_model *m, int64_t n, double *states)
 {
     word size = haug_size(m), made = 0, results[8];
+    moved(m);
     if (n < 0) return HAUG_NO_NUMBER;
     if (m->jumped) { word code = haug_evaluate(m); if (code) return code; }
     while (made < n) {
@@ -250,7 +283,7 @@ PUBLIC int64_t haug_run(haug_model *m, int64_t n, double *states)
         memset(results, 0, sizeof results);
         if (call(m, STEP, results)) return HAUG_NO_NUMBER;
         m->done += results[1]; made += results[1];
-        if (results[1]) m->t = times[results[1] - 1];
+        if (results[1]) { m->t = times[results[1] - 1]; if (follow(m, out, results[1])) return HAUG_NO_NUMBER; }
         if (results[0]) return -results[0];
         if (results[1] < k) return made;
     }
@@ -259,20 +292,56 @@ PUBLIC int64_t haug_run(haug_model *m, int64_t n, double *states)
 
 static const word *item(const haug_model *m, word k) { return k >= 0 && k < m->count[ITEMS] ? m->section[ITEMS] + 5 * k : 0; }
 
+/* Let the call of an item write its array, unless that of the state of now is there. */
+static word ask(haug_model *m, word k)
+{
+    word results[8] = {0};
+    if (m->answered == k) return 0;
+    m->answered = 0;
+    m->slot[T] = bits(m->t);
+    if (call(m, k, results)) return HAUG_NO_NUMBER;
+    if (results[0]) return -results[0];
+    m->answered = k;
+    return 0;
+}
+
 static word answer(haug_model *m, word k, word kind, int size, double *out)
 {
     const word *i = item(m, k);
-    word results[8] = {0};
     if (!i || i[0] != kind) return HAUG_NO_SUCH_ITEM;
-    m->slot[T] = bits(m->t);
-    if (call(m, i[2], results)) return HAUG_NO_NUMBER;
-    if (results[0]) return -results[0];
-    memcpy(out, m->array[i[3]], (size_t)size * 8);
-    return 0;
+    word code = ask(m, i[2]);
+    if (!code) memcpy(out, m->array[i[3]], (size_t)size * 8);
+    return code;
+}
+
+PUBLIC int64_t haug_output(haug_model *m, int64_t k, double *out)
+{
+    const word *i = item(m, k);
+    word code = 0;
+    if (!i || i[0] != HAUG_OUTPUT) return HAUG_NO_SUCH_ITEM;
+    if (i[2]) code = ask(m, i[2]);
+    else if (!m->read) {
+        if (m->jumped) code = haug_evaluate(m);
+        if (!code) code = follow(m, haug_state(m), 1);
+    }
+    if (!code) *out = real(m->array[i[2] ? i[3] : m->section[FIXED][AT_OUT]][i[4]]);
+    return code;
 }
 
 PUBLIC int64_t haug_reaction(haug_model *m, int64_t k, double out[6]) { return answer(m, k, HAUG_REACTION, 6, out); }
 PUBLIC int64_t haug_coordinate(haug_model *m, int64_t k, double out[2]) { return answer(m, k, HAUG_COORDINATE, 2, out); }
+
+static double *at(const haug_model *m, const word *places, int k) { return (double *)m->array[places[2 * k]] + places[2 * k + 1]; }
+
+/* Let a driven joint go on from its angle and rate of now with another acceleration. */
+static void accelerate(haug_model *m, const word *places, double value)
+{
+    double t_0 = *at(m, places, T_0), f = *at(m, places, F_0), f_dot = *at(m, places, F_DOT), half = *at(m, places, HALF), tau = m->t - t_0;
+    *at(m, places, T_0) = m->t;
+    *at(m, places, F_0) = f + tau * (f_dot + tau * half);
+    *at(m, places, F_DOT) = f_dot + 2.0 * tau * half;
+    *at(m, places, HALF) = 0.5 * value;
+}
 
 PUBLIC int64_t haug_set(haug_model *m, int64_t k, double value)
 {
@@ -280,6 +349,8 @@ PUBLIC int64_t haug_set(haug_model *m, int64_t k, double value)
     if (!i || (i[0] != HAUG_INPUT && i[0] != HAUG_PARAMETER)) return HAUG_NO_SUCH_ITEM;
     if (!isfinite(value)) return HAUG_NO_NUMBER;
     if (haug_get(m, k) == value) return 0;
+    moved(m);
+    if (i[0] == HAUG_INPUT && i[4]) { accelerate(m, m->section[PLACES] + 2 * i[2], value); m->jumped = 1; return 0; }
     for (word q = i[2]; q < i[2] + i[3]; q++) {
         const word *p = m->section[PLACES] + 2 * q;
         memcpy(m->array[p[0]] + p[1], &value, 8);
@@ -294,6 +365,7 @@ PUBLIC double haug_get(haug_model *m, int64_t k)
     const word *i = item(m, k);
     if (!i || (i[0] != HAUG_INPUT && i[0] != HAUG_PARAMETER)) return NAN;
     const word *p = m->section[PLACES] + 2 * i[2];
+    if (i[0] == HAUG_INPUT && i[4]) return 2.0 * *at(m, p, HALF);
     return real(m->array[p[0]][p[1]]);
 }
 
@@ -307,19 +379,102 @@ PUBLIC int64_t haug_find(const haug_model *m, int64_t kind, const char *name)
     return HAUG_NO_SUCH_ITEM;
 }
 
-/* t, h, t_start, done, jumped, then all arrays: addresses are in words, which stay those of each model */
-PUBLIC int64_t haug_saved_size(const haug_model *m) { return 8 * (m->total + 5); }
+/* t, h, t_start, done, jumped, read, answered, then all arrays: addresses are in words, which stay those of each model */
+enum { KEPT_HEAD = 7 };
+PUBLIC int64_t haug_saved_size(const haug_model *m) { return 8 * (m->total + KEPT_HEAD); }
 PUBLIC void haug_save(haug_model *m, void *memory)
 {
-    word head[5] = {bits(m->t), bits(m->h), bits(m->t_start), m->done, m->jumped};
+    word head[KEPT_HEAD] = {bits(m->t), bits(m->h), bits(m->t_start), m->done, m->jumped, m->read, m->answered};
     memcpy(memory, head, sizeof head);
     memcpy((char *)memory + sizeof head, m->memory, (size_t)m->total * 8);
 }
 PUBLIC int64_t haug_restore(haug_model *m, const void *memory)
 {
-    word head[5];
+    word head[KEPT_HEAD];
     memcpy(head, memory, sizeof head);
-    m->t = real(head[0]); m->h = real(head[1]); m->t_start = real(head[2]); m->done = head[3]; m->jumped = (int)head[4];
+    m->t = real(head[0]); m->h = real(head[1]); m->t_start = real(head[2]); m->done = head[3]; m->jumped = (int)head[4]; m->read = (int)head[5]; m->answered = head[6];
     memcpy(m->memory, (const char *)memory + sizeof head, (size_t)m->total * 8);
     return 0;
+}
+
+/* ---- why a call failed, in words ---- */
+
+static void say(haug_model *m, const char *text)
+{
+    size_t at = strlen(m->why);
+    while (*text && at + 1 < WORDS_OF_WHY) m->why[at++] = *text++;
+    m->why[at] = 0;
+}
+
+/* A number with four digits: 0.0123, 12.3, 1.234e-09. */
+static void say_number(haug_model *m, double x)
+{
+    char digits[8] = {0}, one[2] = {0};
+    if (!isfinite(x)) { say(m, isnan(x) ? "nan" : x > 0.0 ? "inf" : "-inf"); return; }
+    if (x < 0.0) { say(m, "-"); x = -x; }
+    if (x == 0.0) { say(m, "0"); return; }
+    int e = (int)floor(log10(x)), last = 3;
+    double scaled = floor(x * pow(10.0, 3 - e) + 0.5);
+    if (scaled >= 10000.0) { scaled = floor(scaled / 10.0 + 0.5); e++; }
+    for (int k = 3, n = (int)scaled; k >= 0; k--, n /= 10) digits[k] = (char)('0' + n % 10);
+    int plain = e >= -4 && e < 4, point = plain ? (e >= 0 ? e : -1) : 0;
+    while (last > (point > 0 ? point : 0) && digits[last] == '0') last--;
+    if (plain && e < 0) { say(m, "0."); for (int k = -1; k > e; k--) say(m, "0"); }
+    for (int k = 0; k <= last; k++) {
+        *one = digits[k];
+        say(m, one);
+        if (k == point && k < last && !(plain && e < 0)) say(m, ".");
+    }
+    if (plain) return;
+    say(m, e < 0 ? "e-" : "e+");
+    if (e < 0) e = -e;
+    if (e >= 100) { *one = (char)('0' + e / 100); say(m, one); }
+    *one = (char)('0' + e / 10 % 10); say(m, one);
+    *one = (char)('0' + e % 10); say(m, one);
+}
+
+/* Codes of haugmbd/compiled/status_codes.py: what they say, what their number is, and what their place counts. */
+static const struct { const char *says, *number; int of; } MEANS[] = {
+    {"", 0, NOWHERE},
+    {"the mass matrix and the constraints are singular (a dead centre, bars in line, a body without inertia)", "pivot", OF_NODE},
+    {"a direction without mass is not held by a joint", "residual", OF_NODE},
+    {"the state is not finite: the step is too large for this motion, or a force grows without bound", 0, OF_BODY},
+    {"a function of the user stopped the run", 0, NOWHERE},
+    {"the error control needs a step below rounding", "step", NOWHERE},
+    {"the projection cannot reach the constraints: the step is too large, or the mechanism cannot be assembled there", "left", OF_SLOT},
+    {"Newton's iteration of an implicit step did not converge", "last correction", NOWHERE},
+    {"Euler parameters leave their sphere", "part", OF_BODY},
+    {"a body turns too far in a step", "turn [rad]", OF_BODY},
+    {"the energy projection did not reach its tolerance", "left", NOWHERE},
+    {"dependent rows contradict each other", "part left", NOWHERE},
+    {"a force element has no force at this state", 0, NOWHERE},
+    {"friction and reactions have no solution", "slope", OF_FRICTION},
+    {"friction and reactions have two solutions", "slope", OF_FRICTION},
+    {"friction and reactions were not found", "slope", OF_FRICTION},
+    {"which joints stick was not found", "lacks [N]", OF_FRICTION},
+};
+static const char *const REFUSED[] = {
+    "this is not a whole blob", "the blob was written for another version of the engine", "the engine was built of other sources than the blob",
+    "there is not enough memory", "there is no such item", "a number is not finite, or a step is not positive",
+};
+
+PUBLIC const char *haug_why(haug_model *m, int64_t code)
+{
+    static const char *const unknown = "the engine stopped";
+    if (code <= HAUG_NOT_A_BLOB && code >= HAUG_NO_NUMBER) return REFUSED[HAUG_NOT_A_BLOB - code];
+    if (!m || code >= 0 || -code >= (int64_t)(sizeof MEANS / sizeof *MEANS)) return unknown;
+    const double *status = (const double *)m->array[m->section[FIXED][AT_STATUS]] + m->section[FIXED][STATUS_PLACE];
+    word place = isfinite(status[1]) ? (word)status[1] : -1;
+    int of = MEANS[-code].of;
+    if (of == OF_BODY && code == -3) {                       /* a place in the state, or -1 - joint with friction */
+        if (place < 0) { of = OF_FRICTION; place = -1 - place; } else place /= 13;
+    }
+    *m->why = 0;
+    say(m, "t = "); say_number(m, m->t); say(m, " s: "); say(m, MEANS[-code].says);
+    for (word k = 0; status[0] == (double)-code && k < m->count[WHERE]; k++) {
+        const word *w = m->section[WHERE] + 3 * k;
+        if (w[0] == of && w[1] == place) { say(m, ": "); say(m, text(m, w[2])); break; }
+    }
+    if (MEANS[-code].number && status[0] == (double)-code) { say(m, " ("); say(m, MEANS[-code].number); say(m, " "); say_number(m, status[2]); say(m, ")"); }
+    return m->why;
 }

@@ -1,6 +1,6 @@
 r"""A model as a blob: the arrays, words and names of one run, which the engine runs without Python (`haugmbd.h`, `abi.c`).
 
-    blob = section after section of 8-byte words, little-endian       ARRAYS WORDS LISTS NAMES TEXTS CALLS ITEMS PLACES FIXED START STAMP
+    blob = sections of 8-byte words, little-endian      ARRAYS WORDS LISTS NAMES TEXTS CALLS ITEMS PLACES FIXED START STAMP WHERE
 
 The run is that of `simulate`: its first call of the compiled loop is kept, with all arguments, and the engine makes the same call again.
 An argument is a word: a number, the place of an array, a routine by its name, or a list of further words (a model's record).
@@ -10,24 +10,29 @@ law or a contact touches, joints that stick, blocks that are called at times of 
 
 from __future__ import annotations
 
+import copy
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from haugmbd.bodies.part import changed
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.cache_stamp import files_of_entries
 from haugmbd.compiled.engine_library import stamp_of
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.constraints.freedoms import Axis, Kind, Side
-from haugmbd.deprecated import did_you_mean
 from haugmbd.diagnostics.joint_motion import angle_in_turn, angles_of, is_arm, joint_motion, slide
+from haugmbd.diagnostics.reaction_signals import bind
 from haugmbd.engine.doors import SLIDE_I, SLIDE_J, TURN
 from haugmbd.errors import UsageError
+from haugmbd.forces.base import ForceElement
 from haugmbd.forces.joint_friction import JointFriction
+from haugmbd.forces.user_function import Value
+from haugmbd.formulations.error_messages import joints_at
 from haugmbd.integrators.explicit.rk4 import RK4
 from haugmbd.integrators.explicit.runge_kutta import RungeKutta
 from haugmbd.integrators.stabilization.projection import Projection
@@ -35,24 +40,40 @@ from haugmbd.integrators.step_context import Point, Problem, Steps
 from haugmbd.integrators.stick_slip.watched_quantities import may_stick
 from haugmbd.integrators.watches.stiffness_watch import new_watch
 from haugmbd.model.model import Model
-from haugmbd.simulation.held_inputs import HeldNumber, model_with_inputs
+from haugmbd.simulation.held_inputs import (
+    PROBES,
+    HeldAcceleration,
+    HeldNumber,
+    Inputs,
+    chosen_inputs,
+    input_of,
+    model_with_inputs,
+    read_names,
+)
 from haugmbd.simulation.hybrid.simulator import rigid_contacts
+from haugmbd.simulation.quantity_reader import WRENCH, QuantityReader
 from haugmbd.simulation.simulate import simulate
 from haugmbd.simulation.stepping.clock import Clock
 from haugmbd.system.system import System
 from haugmbd.workspace.layout import WIDTH, Pack, place_in
 
-VERSION = 1
+VERSION = 2
 NUMBER, ARRAY, ROUTINE, LIST, SLOT = range(5)
 """Kinds of words."""
 T, H, N, TIMES, STATES, RATES = range(6)
 """Slots: words that the engine fills in before each call."""
-BODY, REACTION, COORDINATE, INPUT, PARAMETER = range(1, 6)
+BODY, REACTION, COORDINATE, INPUT, PARAMETER, OUTPUT = range(1, 7)
 """Kinds of items, as in `haugmbd.h`."""
+MOTION = len(PROBES)
+"""Numbers of a driven joint that is an input: t_0, f_0, f'_0, f'' / 2."""
 CHUNK = 64
 """Steps of one call of the compiled loop."""
 STEP_ENTRY = "haugmbd.integrators.explicit.runge_kutta.run_entry"
 DOORS = "haugmbd.engine.doors"
+READ_ENTRY = "haugmbd.simulation.quantity_reader.read_entry"
+WHO = "mbd.engine.blob"
+OF_SLOT, OF_NODE, OF_BODY, OF_FRICTION = range(4)
+"""What the place of a status belongs to, as in `abi.c`."""
 
 
 class Slot(NamedTuple):
@@ -70,13 +91,14 @@ class Captured(BaseException):
 
 @dataclass(frozen=True)
 class Item:
-    """Something with a name: its kind, and three numbers that depend on it."""
+    """Something with a name: its kind, and three numbers that depend on it.  start: of an input"""
 
     kind: int
     name: str
     a: int = 0
     b: int = 0
     c: int = 0
+    start: float = 0.0
 
 
 class Writer:
@@ -90,6 +112,8 @@ class Writer:
         self.calls: list[tuple[int, int]] = []
         self.items: list[Item] = []
         self.places: list[tuple[int, int]] = []
+        self.where: list[tuple[int, int, int]] = []
+        self.outputs = (-1, 0)
         self._numbers: dict[tuple[int, int], int] = {}
         self._packs: dict[int, int] = {}
 
@@ -147,8 +171,8 @@ class Writer:
         self.calls.append((self.text(f"{entry}({shapes(arguments)})"), self.list([w for x in arguments for w in self.of(x)])))
         return len(self.calls) - 1
 
-    def bytes(self, fixed: Sequence[int], start: Sequence[float]) -> bytes:
-        """Return the blob."""
+    def bytes(self, fixed: Sequence[int], start: Sequence[float], more: Mapping[str, bytes]) -> bytes:
+        """Return the blob.  more: sections of others"""
         names = bytearray()
         places_of_texts = []
         for text in self.texts:
@@ -160,7 +184,7 @@ class Writer:
             "WORDS": _words(self.words), "LISTS": _words(self.lists), "NAMES": bytes(names), "TEXTS": _words(places_of_texts),
             "CALLS": _words(self.calls), "ITEMS": _words(items), "PLACES": _words(self.places), "FIXED": _words(fixed),
             "START": np.array(start, dtype="<f8").tobytes(),
-            "STAMP": stamp_of(files_of_entries()).encode(),
+            "STAMP": stamp_of(files_of_entries()).encode(), "WHERE": _words(self.where), **more,
         }  # fmt: skip
         size = 32 + 24 * (len(sections) + 1)
         head, content = [], b""
@@ -228,6 +252,26 @@ def first_call(model: Model, method: RungeKutta, how: Mapping[str, Any]) -> Capt
     raise UsageError(f"model {model.name!r} does not move by the loop of {type(method).__name__}.")
 
 
+def with_inputs(system: System, inputs: Sequence[str], who: str) -> System:
+    """Return a system with held numbers in the places of inputs, as `model_with_inputs` has them in a model."""
+    if not inputs:
+        return system
+    own: dict[int, Any] = {}
+    parts = {part.name: part for part in (*system.loads, *system.joints)}
+    found = [input_of(parts[name]) if name in parts else None for name in inputs]
+    if any(one is None for one in found):
+        chosen_inputs(system.compile(), inputs, who)  # says what there is
+    for one in filter(None, found):
+        part: Any = one.part
+        held: Any = Value(tuple(map(HeldNumber, one.start)))
+        more = {one.attribute: held, "jacobian": None}
+        own[id(part)] = changed(part, **(more if isinstance(part, ForceElement) else {one.attribute: HeldAcceleration(part.f)}))
+    new = copy.copy(system)
+    new.loads = [own.get(id(load), load) for load in system.loads]
+    new.joints = [own.get(id(joint), joint) for joint in system.joints]
+    return new
+
+
 def check(model: Model, problem: Problem, method: RungeKutta) -> None:
     """Raise UsageError with all that the engine cannot do of this run, by name."""
     faults = []
@@ -257,6 +301,7 @@ def blob(
     h: float = 1e-3,
     integrator: RungeKutta | None = None,
     inputs: Sequence[str] = (),
+    outputs: Sequence[str] = (),
     **how: Any,
 ) -> bytes:
     """Return a mechanism as a blob that the engine loads: in C, in WebAssembly, on a microcontroller.
@@ -271,7 +316,9 @@ def blob(
         RK4(), Heun() or RK3(), or another explicit Runge-Kutta method of fixed step; RK4 by default.
     inputs : sequence of str
         Names of loads whose numbers become inputs, as of `Stepper`: a Motor or JointForce, a Torque or PointForce. What is no constant
-        number begins with 0.
+        number begins with 0. Or of drivers of joints, whose acceleration is set: angle and rate go on from it.
+    outputs : sequence of str
+        Names of quantities as of `Stepper`: "crank.r", "crank.v[0]", "R.angle", "R.rate", "R.force", with the same bits.
     **how
         `state`, `stabilization` and `formulation`, as of `simulate`.
 
@@ -289,19 +336,55 @@ def blob(
     if not isinstance(method, RungeKutta):
         raise UsageError(f"{type(method).__name__} is not in the engine: give RK4(), Heun() or RK3().")
     model = system.compile() if isinstance(system, System) else system
-    _need_loads(model, inputs)
     if inputs:  # each has a number of its own: constants of one value are one number in a model, zeros of equations among them
-        model, _ = model_with_inputs(model, tuple(inputs), "mbd.engine.blob")
+        model, _ = model_with_inputs(model, tuple(inputs), WHO)
+    return blob_of_model(model, h=h, integrator=method, inputs=inputs, outputs=outputs, **how).bytes()
+
+
+def shifts(model: Model) -> Array:
+    """Return which numbers of the tables stand in for an inertia that is zero, (n,) bool: refinement takes their size out again."""
+    found = np.zeros(len(model.tables.reals), dtype=bool)
+    (shifted, rows, columns), (inertia, _, _) = model.tables.place("SHIFTED"), model.tables.place("INERTIA")
+    n = rows * columns
+    found[shifted : shifted + n] = model.tables.reals[shifted : shifted + n] != model.tables.reals[inertia : inertia + n]
+    return found
+
+
+class Made(NamedTuple):
+    """A blob in parts: its items, names of routines and entries that it needs, and what makes its bytes, with sections of others."""
+
+    items: Sequence[Item]
+    needs: frozenset[str]
+    bytes: Callable[..., bytes]
+
+
+def blob_of_model(
+    model: Model,
+    *,
+    h: float,
+    integrator: RungeKutta,
+    inputs: Sequence[str] = (),
+    outputs: Sequence[str] = (),
+    numbers: Callable[[Pack], Sequence[tuple[str, str, int]]] = lambda pack: (),
+    **how: Any,
+) -> Made:
+    """Return the blob of a model that has its inputs already.  numbers: see `made`"""
+    method = integrator
     own = {field.name: getattr(method, field.name) for field in fields(method)} | {"h": float(h)}
     method = type(method)(**own)
     call = first_call(model, method, {"stabilization": Projection(), **how})
     check(model, call.problem, method)
-    return written(model, call, method, inputs)
+    return made(model, call, method, inputs, numbers(call.problem.pack), outputs)
 
 
-def written(
-    model: Model, call: Captured, method: RungeKutta, inputs: Sequence[str], numbers: Sequence[tuple[str, str, int]] = ()
-) -> bytes:
+def made(
+    model: Model,
+    call: Captured,
+    method: RungeKutta,
+    inputs: Sequence[str],
+    numbers: Sequence[tuple[str, str, int]] = (),
+    outputs: Sequence[str] = (),
+) -> Made:
     """Return the blob of a run.
 
     numbers: parameters besides gravity and masses: name, "reals" or "work", and the place in this array of the model
@@ -335,7 +418,12 @@ def written(
     for name, array, place in numbers:
         w.places.append((w.array(getattr(problem.pack, array)), place))
         add_item(w, PARAMETER, name, len(w.places) - 1, 1)
-    return w.bytes(fixed, (call.t, call.h))
+    add_outputs(w, model, problem, (y, y_dot, states), outputs)
+    add_words(w, model)
+    status = place_in(problem.pack.ints, "STATUS")[0]
+    ends = [*fixed, w.array(problem.pack.work), status, *w.outputs]
+    needs = {w.texts[value] for kind, value in w.words if kind == ROUTINE} | {w.texts[text] for text, _ in w.calls}
+    return Made(w.items, frozenset(needs), lambda **more: w.bytes(ends, (call.t, call.h), more))
 
 
 def _let_engine_fill(w: Writer, place: tuple[int, int], steps: Steps) -> None:
@@ -347,10 +435,10 @@ def _let_engine_fill(w: Writer, place: tuple[int, int], steps: Steps) -> None:
         w.words[k] = (SLOT, slot)
 
 
-def add_item(w: Writer, kind: int, name: str, a: int = 0, b: int = 0, c: int = 0) -> None:
+def add_item(w: Writer, kind: int, name: str, a: int = 0, b: int = 0, c: int = 0, start: float = 0.0) -> None:
     """Add an item."""
     w.text(name)
-    w.items.append(Item(kind, name, a, b, c))
+    w.items.append(Item(kind, name, a, b, c, start))
 
 
 def add_bodies(w: Writer, model: Model) -> None:
@@ -390,31 +478,106 @@ def add_coordinates(w: Writer, model: Model, name: str, joint: Any, y: Array) ->
             ints = np.array([kind, int(freedom.axis), joint.i, joint.j], dtype=np.int64)
             points = np.array([joint.s_bar_i, joint.s_bar_j])
             axes = np.ascontiguousarray(np.concatenate([joint.A_bar_i.T, joint.A_bar_j.T]))
-            out, room = np.zeros(2), np.zeros((2, 3, 3))
+            out, room = np.array([joint.part.q0 if turns else 0.0, 0.0]), np.zeros((2, 3, 3))
             k = w.call(f"{DOORS}.coordinate", y, ints, points, axes, zero, room, out)
             add_item(w, COORDINATE, f"{name}.{what}{number + 1 if len(ways) > 1 else ''}", k, w.array(out))
 
 
-def _need_loads(model: Model, inputs: Sequence[str]) -> None:
-    """Raise UsageError for inputs that are no loads."""
-    loads = {entry.load.name: entry for entry in model.loads}
-    for name in inputs:
-        if name not in loads:
-            have = ", ".join(map(repr, loads)) or "none"
-            raise UsageError(f"there is no load {name!r}{did_you_mean(name, loads)}: model {model.name!r} has {have}.")
-
-
 def add_inputs(w: Writer, model: Model, problem: Problem, inputs: Sequence[str]) -> None:
-    """Add the inputs: the numbers of loads, each with a place of its own."""
+    """Add the inputs: the numbers of loads, each with a place of its own, and accelerations of driven joints."""
     loads = {entry.load.name: entry for entry in model.loads}
     start, _, columns = place_in(problem.pack.ints, "F")
-    work = w.array(problem.pack.work)
+    work, reals = w.array(problem.pack.work), w.array(problem.pack.reals)
     for name in inputs:
+        if name not in loads:
+            driver = next(
+                k for k, each in enumerate(model.drivers) if isinstance(each, HeldAcceleration) and _drives(model, name, k)
+            )
+            w.places += [(reals, int(place)) for place in Inputs._places_of(model, driver)]
+            add_item(w, INPUT, name, len(w.places) - MOTION, MOTION, 1)
+            continue
         numbers = [k for k in loads[name].drivers if isinstance(model.drivers[k], HeldNumber)]
         for axis, k in enumerate(numbers):
             w.places.append((work, start + columns * k))
             letter = "xyz"[axis] if len(numbers) == len("xyz") else str(axis + 1)
-            add_item(w, INPUT, name if len(numbers) == 1 else f"{name}.{letter}", len(w.places) - 1, 1)
+            add_item(
+                w,
+                INPUT,
+                name if len(numbers) == 1 else f"{name}.{letter}",
+                len(w.places) - 1,
+                1,
+                start=float(model.drivers[k].value),
+            )
+
+
+def _drives(model: Model, joint: str, driver: int) -> bool:
+    """Return whether a driver moves the rows of a joint."""
+    numbers = model.drivers_of_rows().tolist()
+    return any(label.joint == joint and k == driver for label, k in zip(model.labels, numbers, strict=True))
+
+
+def add_outputs(w: Writer, model: Model, problem: Problem, arrays: tuple[Array, Array, Array], outputs: Sequence[str]) -> None:
+    """Add the outputs: numbers that one call reads of the states behind steps, and components of reactions.
+
+    Raise UsageError for a quantity that only a Result has.
+    """
+    if not outputs:
+        return
+    y, y_dot, states = arrays
+    bind(model)
+    wrenches = {name: w.items[k] for k, name in enumerate(x.name for x in w.items) if w.items[k].kind == REACTION}
+    read, columns = [], list[tuple[str, Item | None, int]]()
+    for text in read_names(outputs, WHO, "outputs"):
+        one = QuantityReader(model, [text], WHO)
+        if not one.asks:
+            columns += [(name, None, len(read) + k) for k, name in enumerate(one.names)]
+            read += one.names
+            continue
+        joint, _, what = text.partition("[")[0].rpartition(".")
+        if joint not in model.joints or what not in WRENCH or model.joints[joint].part.needs():
+            raise UsageError(
+                f"{WHO}: output {text!r} is computed in Python from a Result, and is not in the engine. It reads r, p, v, omega_bar, v_dot "
+                "and omega_bar_dot of bodies, coordinates of joints with their rates, and force and torque of joints."
+            )
+        if f"{joint}.j" not in wrenches:
+            raise UsageError(f"{WHO}: output {text!r} is not in the engine: {_why_no_reaction(model, joint)}.")
+        first = 3 * WRENCH.index(what)
+        which = [int(text[text.index("[") + 1 : -1])] if "[" in text else range(3)
+        columns += [(f"{joint}.{what}[{k}]", wrenches[f"{joint}.j"], first + k) for k in which]
+    if read:
+        reader = QuantityReader(model, read, WHO)
+        words = [states, y_dot, *reader.arrays]
+        k = w.call(READ_ENTRY, *words)
+        first_word, _ = w.lists[w.calls[k][1]]
+        w.words[first_word], w.words[first_word + 1] = (SLOT, STATES), (SLOT, N)
+        w.outputs = (k, w.array(reader.values))
+    for name, item, column in columns:
+        if item is None:
+            add_item(w, OUTPUT, name, 0, 0, column)
+        else:
+            add_item(w, OUTPUT, name, item.a, item.b, column)
+
+
+def _why_no_reaction(model: Model, joint: str) -> str:
+    """Return why the reaction of a joint is none of the engine's."""
+    if model.redundancy.dropped:
+        return "the model has redundant rows, so that how joints share a load is a choice, which Python makes"
+    if not len(model.joints[joint].rows):
+        return f"joint {joint!r} has no rows of its own"
+    return f"joint {joint!r} holds more than two bodies"
+
+
+def add_words(w: Writer, model: Model) -> None:
+    """Add what the places of a status belong to, in words."""
+    for label, slot in zip(model.labels, model.slot_of_row.tolist(), strict=True):
+        w.where.append((OF_SLOT, slot, w.text(str(label))))
+    for k, name in enumerate(model.body_names):
+        w.where += [(kind, k, w.text(f"body {name!r}")) for kind in (OF_NODE, OF_BODY)]
+    for node in range(model.nb + 1, model.nb + 1 + len(model.tables["EDGES"])):
+        if joints := joints_at(model, node):
+            w.where.append((OF_NODE, node, w.text(f"the rows of {', '.join(map(repr, joints))}")))
+    rubbing = [entry.load for entry in model.loads if isinstance(entry.load, JointFriction)]
+    w.where += [(OF_FRICTION, k, w.text(f"friction {x.name!r} in joint {x.joint.name!r}")) for k, x in enumerate(rubbing)]
 
 
 def add_parameters(w: Writer, model: Model, problem: Problem) -> None:

@@ -5,7 +5,7 @@
  *
  * wasmBytes may be a WebAssembly.Module, too. Every mechanism has an instance of its own, so that its memory goes with it.
  */
-export const BODY = 1, REACTION = 2, COORDINATE = 3, INPUT = 4, PARAMETER = 5;
+export const BODY = 1, REACTION = 2, COORDINATE = 3, INPUT = 4, PARAMETER = 5, OUTPUT = 6;
 const WHY = { 101: "not a whole blob", 102: "a blob of another version", 103: "a blob of an engine of other sources", 104: "no memory", 105: "no such item", 106: "not a finite number, or not a positive step" };
 
 export class Mechanism {
@@ -31,7 +31,7 @@ export class Mechanism {
   }
   #text(at) { const b = new Uint8Array(this.X.memory.buffer); let end = at; while (b[end]) end++; return new TextDecoder().decode(b.slice(at, end)); }
   #item(kind, name) { const k = this.items.get(`${kind} ${name}`); if (k === undefined) throw new Error(`there is no ${name}`); return k; }
-  #need(code) { const n = Number(code); if (n < 0) throw new Error(`the engine stops at t = ${this.t}: ${WHY[-n] ?? `status ${-n}`}`); return n; }
+  #need(code) { const n = Number(code); if (n < 0) throw new Error(`the engine stops: ${this.#text(this.X.haug_why(this.m, BigInt(n)))}`); return n; }
   /** Names of a kind: BODY, REACTION, COORDINATE, INPUT or PARAMETER. */
   names(kind) { return [...this.items.keys()].filter(k => k.startsWith(`${kind} `)).map(k => k.slice(2)); }
   get t() { return this.X.haug_time(this.m); }
@@ -46,6 +46,8 @@ export class Mechanism {
   evaluate() { this.#need(this.X.haug_evaluate(this.m)); }
   set(name, value) { this.#need(this.X.haug_set(this.m, this.items.get(`${INPUT} ${name}`) ?? this.#item(PARAMETER, name), value)); }
   get(name) { return this.X.haug_get(this.m, this.items.get(`${INPUT} ${name}`) ?? this.#item(PARAMETER, name)); }
+  /** An output of the blob at the state of now. */
+  output(name) { this.#need(this.X.haug_output(this.m, this.#item(OUTPUT, name), this.room)); return new Float64Array(this.X.memory.buffer, this.room, 1)[0]; }
   /** Force and torque of a joint on one of its bodies, such as "R.i". */
   reaction(name) { this.#need(this.X.haug_reaction(this.m, this.#item(REACTION, name), this.room)); return [...new Float64Array(this.X.memory.buffer, this.room, 6)]; }
   /** A coordinate of a joint and its rate, such as "R.angle". */

@@ -1,4 +1,4 @@
-/* haugmbd.h: a mechanism in C, by the kernels of haugmbd.  Version 1.
+/* haugmbd.h: a mechanism in C, by the kernels of haugmbd.  Version 2.
  *
  * A model is a blob that Python has written:  mbd.engine.write("four_bar.haug", system, h=1e-3, inputs=["motor"]).
  * Numbers are little-endian, lengths in metres, angles in radians, time in seconds.
@@ -9,7 +9,8 @@
  *     haug_close(m);
  *
  * Nothing is global: several models, and several threads with a model each, share the library.
- * A function that returns int64_t returns a negative number where it fails: -code of haugmbd/compiled/status_codes.py, or HAUG_... below.
+ * A function that returns int64_t returns a negative number where it fails: -code of haugmbd/compiled/status_codes.py, or HAUG_... below;
+ * haug_why says it in words, with the joint or body.
  */
 #ifndef HAUGMBD_H
 #define HAUGMBD_H
@@ -18,7 +19,7 @@
 extern "C" {
 #endif
 
-#define HAUG_VERSION 1                 /* of this header and of the blob; another one is refused */
+#define HAUG_VERSION 2                 /* of this header and of the blob; another one is refused */
 #define HAUG_NOT_A_BLOB (-101)         /* wrong magic, a wrong length, or numbers outside their sections */
 #define HAUG_OTHER_VERSION (-102)
 #define HAUG_OTHER_ENGINE (-103)       /* the blob was written by other sources than those that this library was built of */
@@ -32,8 +33,9 @@ enum {                                 /* kinds of items, which have names */
     HAUG_BODY = 1,                     /* "crank": its 13 numbers r, p, v, omega_bar stand at haug_place in the state */
     HAUG_REACTION = 2,                 /* "R.i", "R.j": force and torque of joint R on its body i or j, global, about the joint's point */
     HAUG_COORDINATE = 3,               /* "R.angle", "T.displacement" */
-    HAUG_INPUT = 4,                    /* "motor": the number of a load, held until it is set again */
-    HAUG_PARAMETER = 5                 /* "crank.mass", "gravity.x" */
+    HAUG_INPUT = 4,                    /* "motor": the number of a load, or the acceleration of a driven joint, held until it is set again */
+    HAUG_PARAMETER = 5,                /* "crank.mass", "gravity.x" */
+    HAUG_OUTPUT = 6                    /* "crank.r[0]", "R.angle", "R.force[2]": outputs=[...] of the blob, with the names of Stepper */
 };
 
 int64_t haug_version(void);
@@ -62,6 +64,8 @@ int64_t haug_set_input(haug_model *m, int64_t item, double value);
 int64_t haug_set_parameter(haug_model *m, int64_t item, double value);
 int64_t haug_set(haug_model *m, int64_t item, double value);                /* an input or a parameter */
 double haug_get(haug_model *m, int64_t item);                               /* its value */
+int64_t haug_output(haug_model *m, int64_t item, double *out);              /* an output at the state of now */
+const char *haug_why(haug_model *m, int64_t code);                          /* a negative code in words; valid until the next call */
 
 int64_t haug_items(const haug_model *m);                                    /* their number */
 int64_t haug_find(const haug_model *m, int64_t kind, const char *name);     /* the number of an item, or HAUG_NO_SUCH_ITEM */

@@ -21,7 +21,7 @@ from haugmbd.compiled.engine_library import FOLDER, MANIFEST, choose, stamp_of
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import SimulationError, UsageError
 
-BODY, REACTION, COORDINATE, INPUT, PARAMETER = range(1, 6)
+BODY, REACTION, COORDINATE, INPUT, PARAMETER, OUTPUT = range(1, 7)
 """Kinds of items, as in `haugmbd.h`."""
 WHY = {
     -101: "it is not a whole blob",
@@ -52,6 +52,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "coordinate": (WORD, [POINTER, WORD, POINTER]),
     "set": (WORD, [POINTER, WORD, REAL]),
     "get": (REAL, [POINTER, WORD]),
+    "output": (WORD, [POINTER, WORD, POINTER]),
+    "why": (TEXT, [POINTER, WORD]),
     "items": (WORD, [POINTER]),
     "find": (WORD, [POINTER, WORD, TEXT]),
     "kind": (WORD, [POINTER, WORD]),
@@ -101,6 +103,13 @@ def library_for(target: str, folder: Path = FOLDER) -> Path:
     if manifest["libraries"][names[target]]["stamp"] != stamp_of(manifest["sources"]):
         raise UsageError(f"the engine's {names[target]} was built of other sources. Build it again: make engine.")
     return folder / names[target]
+
+
+def names_of_library(target: str, folder: Path = FOLDER) -> frozenset[str]:
+    """Return the names of routines and entries that the library of a target has: those of the part that it was built of."""
+    manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    line = next(line for name, line in manifest["libraries"].items() if Path(name).stem == target)
+    return frozenset(line.get("has", ()))
 
 
 class EngineModel:
@@ -184,9 +193,7 @@ class EngineModel:
     def _need(self, code: int) -> int:
         """Return a code that is not negative.  Raise SimulationError with what it means."""
         if code < 0:
-            raise SimulationError(
-                f"the engine stops at t = {self.t:g} s: {WHY.get(code, f'status {-code} of compiled.status_codes')}."
-            )
+            raise SimulationError(f"the engine stops: {self._do.why(self._open, code).decode()}.")
         return code
 
     def _item(self, kind: int, name: str) -> int:
@@ -209,7 +216,11 @@ class EngineModel:
         self._need(self._do.set(self._open, self._item(kind, name), value))
 
     def get(self, name: str) -> float:
-        """Return an input or a parameter."""
+        """Return an input, a parameter, or an output at the state of now."""
+        if (OUTPUT, name) in self.items:
+            out = ctypes.c_double()
+            self._need(self._do.output(self._open, self._item(OUTPUT, name), ctypes.byref(out)))
+            return out.value
         kind = INPUT if (INPUT, name) in self.items else PARAMETER
         return float(self._do.get(self._open, self._item(kind, name)))
 

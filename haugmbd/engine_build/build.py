@@ -28,7 +28,7 @@ from haugmbd.compiled.cache_stamp import PACKAGE, files_of_entries
 from haugmbd.compiled.engine_library import FOLDER, FORMAT, MANIFEST, V3, processor, stamp_of
 
 WORK = PACKAGE.parent / "build" / "engine"
-FIRST = ("exact", "linux_x86_64", "wasm32")
+FIRST = ("exact", "linux_x86_64", "wasm32", "fmu_linux_x86_64")
 """Targets of a build that names none."""
 
 
@@ -37,7 +37,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m haugmbd.engine_build.build", description="Compile the engine of this source tree."
     )
-    parser.add_argument("targets", nargs="*", help="exact, linux_x86_64, wasm32, ...; all for every one")
+    parser.add_argument("targets", nargs="*", help="exact, linux_x86_64, wasm32, ...; fmu for those of FMUs, all for every one")
     parser.add_argument("--work", type=Path, default=WORK, help="folder of intermediate files")
     parser.add_argument("--into", type=Path, default=FOLDER, help="folder of the libraries")
     given = parser.parse_args()
@@ -46,7 +46,8 @@ def main() -> int:
 
     initialize()
     known = targets()
-    names = list(known) if given.targets == ["all"] else given.targets or list(FIRST)
+    groups = {"all": list(known), "fmu": [name for name in known if name.startswith("fmu_")]}
+    names = [name for each in given.targets or FIRST for name in groups.get(each, [each])]
     for name in names:
         if name not in known:
             parser.error(f"{name!r} is none of {', '.join(known)}")
@@ -93,6 +94,7 @@ def build(name: str, target: Any, kept: Any, work: Path, into: Path) -> None:
     register(into, final.name, {
         "format": FORMAT, "stamp": stamp, "size": len(data), "sha256": hashlib.sha256(data).hexdigest(), "triple": target.triple,
         "mode": "exact" if target.exact else "whole", "needs": needs(name), "undefined": emitted.undefined, "traps": emitted.traps,
+        "has": [*kept_here.routine_names, *(each.key for each in kept_here.entries)] if target.parts else [],
     }, kept)  # fmt: skip
     print(
         f"{final.name}: {len(data)} B, object {len(emitted.code)} B, {time.process_time() - begun:.1f} s; "

@@ -24,6 +24,8 @@ from llvmlite import binding as llvm  # type: ignore[import-untyped]
 from haugmbd.engine_build.collect import Collection, symbols_defined
 
 HERE = Path(__file__).resolve().parents[1] / "engine"
+LEAN_INLINING = 25
+"""Of LLVM, in place of 225: a call costs less than its code in a page."""
 WASM = "+bulk-memory,+nontrapping-fptoint,+sign-ext,+simd128"
 
 
@@ -35,25 +37,26 @@ class Parts(NamedTuple):
 
 
 STEPS = (
-    r"(engine\.doors\.\w+|explicit\.runge_kutta\.run_entry|explicit\.embedded\.run_entry|stabilization\.\w+\.(rates|post_step))$"
+    r"(engine\.doors\.\w+|quantity_reader\.read_entry|explicit\.runge_kutta\.run_entry|explicit\.embedded\.run_entry"
+    r"|stabilization\.\w+\.(rates|post_step))$"
 )
 EXPLICIT = Parts(
-    r"(constraints|workspace|friction|model|stabilization|switch_events|kkt\.solver\.(?!\w*tangent))\b(?!.*\|dual)(?!.*implicit)",
+    r"^(?!.*(\|dual|implicit|faults|contacts|switch_events|\w*tangent)).*\b(constraints|workspace|friction|model|stabilization|kkt\.solver)\b",
     STEPS,
 )
-"""Every row, load and solver, for explicit methods."""
+"""Every row, load and solver, for explicit methods of what a blob holds: no contacts."""
 SMALL = Parts(
     r"(equations\.(cd|d|dp1|dp2|rotation)\.|workspace\.body_kinematics|model\.(evaluate|generalized_forces\.apply$|drivers_alone)"
-    r"|stabilization\.(none|projection|baumgarte)\.|_by_(blocks|wide_blocks|tree|revolute_tree)$)(?!.*\|dual)",
-    r"(engine\.doors\.\w+|explicit\.runge_kutta\.run_entry|stabilization\.(none|projection|baumgarte)\.rates)$",
+    r"|stabilization\.(none|projection|baumgarte)\.|_by_(blocks|wide_blocks)$)(?!.*\|dual)",
+    r"(engine\.doors\.\w+|quantity_reader\.read_entry|explicit\.runge_kutta\.run_entry|stabilization\.(none|projection|baumgarte)\.rates)$",
 )
-"""Joints, springs, drivers and the usual solvers: of a page that shows one mechanism."""
+"""Joints, springs, drivers and the solver by blocks: of a page that shows one mechanism."""
 
 
 class Target(NamedTuple):
     """A target: triple, processor and features of LLVM; the target of zig; the ending of a library.
 
-    exact: whether each entry is optimised on its own;  parts: what it contains, None for everything
+    exact: whether each entry is optimised on its own;  parts: what it contains, None for everything;  lean: whether it is to be small
     """
 
     triple: str
@@ -63,22 +66,33 @@ class Target(NamedTuple):
     ending: str
     exact: bool = False
     parts: Parts | None = None
+    lean: bool = False
 
 
 def targets() -> dict[str, Target]:
     """Return the targets by name."""
     host = ("x86_64-unknown-linux-gnu", llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
-    return {
+    native = {
         "exact": Target(*host, "x86_64-linux-gnu.2.17", "so", exact=True),
         "linux_x86_64": Target("x86_64-unknown-linux-gnu", "x86-64", "", "x86_64-linux-gnu.2.17", "so"),
         "linux_x86_64_v3": Target("x86_64-unknown-linux-gnu", "x86-64-v3", "", "x86_64-linux-gnu.2.17", "so"),
-        "wasm32": Target("wasm32-unknown-unknown", "", WASM, "wasm32-wasi", "wasm", parts=EXPLICIT),
-        "wasm32_small": Target("wasm32-unknown-unknown", "", WASM, "wasm32-wasi", "wasm", parts=SMALL),
+        "wasm32": Target("wasm32-unknown-unknown", "", WASM, "wasm32-wasi", "wasm", parts=EXPLICIT, lean=True),
+        "wasm32_small": Target("wasm32-unknown-unknown", "", WASM, "wasm32-wasi", "wasm", parts=SMALL, lean=True),
         "linux_aarch64": Target("aarch64-unknown-linux-gnu", "generic", "", "aarch64-linux-gnu.2.17", "so"),
         "windows_x86_64": Target("x86_64-w64-windows-gnu", "x86-64", "", "x86_64-windows-gnu", "dll"),
         "macos_arm64": Target("aarch64-apple-darwin", "apple-m1", "", "aarch64-macos", "dylib"),
         "macos_x86_64": Target("x86_64-apple-darwin", "x86-64", "", "x86_64-macos", "dylib"),
     }
+    fmu = {
+        f"fmu_{name}": each._replace(parts=EXPLICIT)
+        for name, each in native.items()
+        if name.startswith(PORTABLE) and not name.endswith("_v3")
+    }
+    return native | fmu
+
+
+PORTABLE = ("linux", "windows", "macos")
+"""Beginnings of the targets that an FMU has a binary for, of explicit methods only: a third of the size."""
 
 
 LIBM = (
@@ -135,10 +149,12 @@ def trap(declaration: re.Match[str]) -> str:
     return f"define internal {result} @{name}({arguments}) alwaysinline {{\n call void @llvm.trap()\n unreachable\n}}"
 
 
-def optimise(module: Any, machine: Any, slp: bool) -> None:
-    """Optimise a module in place at level 3."""
-    options = llvm.create_pipeline_tuning_options(speed_level=3)
-    options.loop_vectorization, options.slp_vectorization = True, slp
+def optimise(module: Any, machine: Any, slp: bool, lean: bool = False) -> None:
+    """Optimise a module in place at level 3, or for a small size."""
+    options = llvm.create_pipeline_tuning_options(speed_level=2 if lean else 3)
+    options.loop_vectorization, options.slp_vectorization = not lean, slp and not lean
+    if lean:
+        options.loop_unrolling, options.inlining_threshold = False, LEAN_INLINING
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
 
@@ -216,7 +232,7 @@ def emit(collection: Collection, target: Target) -> Emitted:
             variable.linkage = "internal"
     module.verify()
     if not target.exact:
-        optimise(module, machine, slp=True)
+        optimise(module, machine, slp=True, lean=target.lean)
     undefined = sorted(x.name for x in module.functions if x.is_declaration and not x.name.startswith("llvm."))
     if not set(undefined) <= OUTSIDE:
         raise RuntimeError(f"the engine needs {', '.join(sorted(set(undefined) - OUTSIDE))}, which no library gives.")
@@ -263,7 +279,8 @@ def link(folder: Path, name: str, target: Target, stamp: str) -> Path:
         flags += [f"-Wl,--export={each}" for each in ABI]
     else:
         flags = ["-shared", "-fvisibility=hidden", *([] if target.ending == "dll" else ["-fPIC", "-lm"])]
-    sources = (folder / f"{name}.o", HERE / "abi.c", HERE / "support.c")
+    glue = () if target.ending == "wasm" else (HERE / "fmu.c",)
+    sources = (folder / f"{name}.o", HERE / "abi.c", HERE / "support.c", *glue)
     more = ("-O2", "-s", "-ffp-contract=off", f'-DHAUG_STAMP="{stamp}"', f"-I{HERE}", f"-I{folder}")
     words = ("-target", target.zig, *more, "-o", library, *sources, *flags)
     compile_c(folder, *words)

@@ -179,6 +179,8 @@ class ForceElement(Part):
     """
 
     kind: ClassVar[str] = "force element"
+    reads_pose: ClassVar[bool] = True
+    """Whether the constructor of an open class may read the modelled pose of its bodies: then none of them can be moved in a document."""
     signals: ClassVar[int] = 0
     """Number of signals (a length or a coordinate, and its rate) that the element measures."""
     angles: int = 0

@@ -17,6 +17,7 @@ from haugmbd.constraints.equations.hinge import put_hinge_rows
 from haugmbd.friction import columns as at
 from haugmbd.friction.channels import add_friction, put_rest_of_revolute, put_terms, put_terms_of_sweeps
 from haugmbd.friction.load import normal_force, thrust, wrench_of
+from haugmbd.friction.locked_rows import change_with_locked_rows, solve_with_locked_rows
 from haugmbd.friction.locks import change_with_locks
 from haugmbd.friction.loop import solve_loop, solve_with_forces
 from haugmbd.friction.sticking import hold_joints
@@ -63,6 +64,8 @@ def friction(stage: int, t: float, P: Pack, y: Array) -> int:
             if solve_by_sweeps(P):
                 return OK
             put_rest(P)
+        elif solve_with_locked_rows(P):
+            return OK
         code = finish_solution(P)
         if code == OK:
             code = solve_loop(P, ws.friction_base(P))
@@ -74,6 +77,8 @@ def friction(stage: int, t: float, P: Pack, y: Array) -> int:
             if change_with_locks(P, stage == REST):
                 return OK
             put_rest(P)
+        elif change_with_locked_rows(P, stage == REST):
+            return OK
         return hold_joints(P, stage == REST)
     ints, terms, Q = ws.friction_ints(P), ws.friction_terms(P), ws.generalized_forces(P)
     slopes = ws.friction_mode(P) == ws.BY_MULTIPLIERS

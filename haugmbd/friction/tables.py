@@ -17,7 +17,9 @@ from haugmbd.friction.sweep_lanes import LANES as SWEEP_LANES
 from haugmbd.friction.sweep_lanes import SWEEP_COLUMNS
 from haugmbd.graph import bridges_of
 from haugmbd.kkt.many_right_sides import LANES
+from haugmbd.kkt.registry import without_sweeps
 from haugmbd.kkt.tree_order import Branch
+from haugmbd.workspace.layout import place_in
 
 
 class FrictionTables(NamedTuple):
@@ -145,6 +147,14 @@ def paths_to_ground(ints: Ints, branches: Sequence[Branch] | None, revolute: Con
     n_carried = np.bincount(parents[parents >= 0], minlength=len(paths))
     paths[:-1, at.IS_CHAIN] = (n_carried[:-1] == 1) & (parents[1:] == np.arange(len(paths) - 1))
     return paths
+
+
+def by_columns_alone(ints: Ints) -> Ints:
+    """Return the integers of tables by which friction is solved for by columns: neither in a recursion nor by rows that lock joints."""
+    ints = without_sweeps(ints).copy()
+    start, rows, columns = place_in(ints, "FRICTION_INTS")
+    ints[start : start + rows * columns].reshape(rows, columns)[:, at.CHILD] = -1
+    return ints
 
 
 def _put_bounds(ints: Ints, edges: Sequence[tuple[int, ...]], edge_of_row: Ints) -> None:

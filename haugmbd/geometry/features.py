@@ -156,6 +156,40 @@ def above_face(P: Turning, rho: float, Q: Turning, N: Turning) -> Nearest:
     return Nearest(h - rho, n, moved(P, -rho, 0.0, N), moved(P, -h, -h_dot, N))
 
 
+@inlined_kernel
+def corner_over_face(
+    shapes: Shapes, corner_of: int, corner: int, face_of: int, face: int, base: int, bodies: Array, A: Array
+) -> tuple[float, Vec, Vec, Vec]:
+    """Return gap, outward normal of the face, and the points of a corner and of the face, from the centre of mass of body `base`.
+
+    It is `above_face` without the rates, which most points of boxes and meshes need at most states.
+    """
+    i, j = shapes.body[corner_of], shapes.body[face_of]
+    v, row = shapes.first[corner_of, 0] + corner, shapes.first[face_of, 2] + face
+    P, Q = to_global(A, i, load(shapes.vertices, v, 0)), to_global(A, j, load(shapes.faces, row, 0))
+    if i != base:
+        P = add(sub(load(bodies, i, 0), load(bodies, base, 0)), P)
+    if j != base:
+        Q = add(sub(load(bodies, j, 0), load(bodies, base, 0)), Q)
+    N, rho = to_global(A, j, load(shapes.faces, row, 3)), shapes.vertices[v, 3]
+    h = dot(N, sub(P, Q))
+    return h - rho, N, add(P, scale(-rho, N)), add(P, scale(-h, N))
+
+
+@kernel
+def still_gap(shapes: Shapes, a: int, b: int, pair: int, bodies: Array, A: Array) -> float:
+    """Return the gap of a pair of features."""
+    side_a, side_b = pair >> SIDE_BITS, pair & SIDE_MASK
+    kind_a, kind_b = side_a >> INDEX_BITS, side_b >> INDEX_BITS
+    base = shapes.body[a]
+    if kind_a == FACE and kind_b == VERTEX:
+        return corner_over_face(shapes, b, side_b & INDEX_MASK, a, side_a & INDEX_MASK, base, bodies, A)[0]
+    if kind_a == VERTEX and kind_b == FACE:
+        return corner_over_face(shapes, a, side_a & INDEX_MASK, b, side_b & INDEX_MASK, base, bodies, A)[0]
+    gap: float = nearest(shapes, a, b, pair, bodies, A).gap
+    return gap
+
+
 @kernel
 def rim_point(c: Turning, h: Turning, R: float, N: Turning, highest: bool) -> Turning:
     """Return the lowest or highest point of a circle above a plane with the normal N."""

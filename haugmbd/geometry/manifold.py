@@ -14,7 +14,7 @@ from math import sqrt
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import kernel
-from haugmbd.geometry.features import Nearest, nearest, pair_number, turned_pair
+from haugmbd.geometry.features import INDEX_MASK, SIDE_MASK, Nearest, corner_over_face, nearest, pair_number, turned_pair
 from haugmbd.geometry.polytopes import SAME_SCORE, points_of_lines, points_of_polytopes
 from haugmbd.geometry.tables import (
     CONE,
@@ -23,11 +23,13 @@ from haugmbd.geometry.tables import (
     ELLIPSOID,
     FACE,
     HOLE,
+    INDEX_BITS,
     MOST_POINTS,
     PLANE,
     POLYTOPE,
     RIM,
     RIM_POINTS,
+    SIDE_BITS,
     SURFACE,
     VERTEX,
     Shapes,
@@ -52,6 +54,23 @@ def keep(
     shapes: Shapes, a: int, b: int, pair: int, bodies: Array, A: Array, margin: float, out: Array, features: Ints, n: int
 ) -> int:
     """Write the pair of features as point n, if it is within the margin; return the number of points."""
+    side_a, side_b = pair >> SIDE_BITS, pair & SIDE_MASK
+    kind_a, kind_b = side_a >> INDEX_BITS, side_b >> INDEX_BITS
+    if (kind_a == FACE and kind_b == VERTEX) or (kind_a == VERTEX and kind_b == FACE):
+        on_a, base = kind_a == FACE, shapes.body[a]
+        if on_a:
+            gap, N, P, F = corner_over_face(shapes, b, side_b & INDEX_MASK, a, side_a & INDEX_MASK, base, bodies, A)
+        else:
+            gap, N, P, F = corner_over_face(shapes, a, side_a & INDEX_MASK, b, side_b & INDEX_MASK, base, bodies, A)
+        if not gap <= margin:
+            return n
+        origin = load(bodies, base, 0)
+        out[n, 0] = gap
+        store(out, n, 1, N if on_a else scale(-1.0, N))
+        store(out, n, 4, add(origin, F if on_a else P))
+        store(out, n, 7, add(origin, P if on_a else F))
+        features[n] = pair
+        return n + 1
     found = nearest(shapes, a, b, pair, bodies, A)
     if not found.gap <= margin:
         return n

@@ -154,7 +154,7 @@ def _balance(
 def _of_step(p: ContactProblem, piece: SteppedContacts, n: int, y: Array) -> tuple[float, float, float, float]:
     """Return overlap and residuals of the step before a state, by impulses and velocities."""
     law, (keys, f) = piece.laws[n], piece.steps[n]
-    if law.h == 0.0 or not keys:
+    if law.h == 0.0 or len(keys) == 0:
         return _overlap(p, y), 0.0, 0.0, 0.0
     t = float("nan")
     kin, mu = p.at(law.y, keys), p.friction_of(keys)

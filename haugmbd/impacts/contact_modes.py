@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.constraints.joint import Joint
 from haugmbd.contact.contact import Contact
-from haugmbd.contact.gap import placed_contacts
+from haugmbd.contact.gap import placed_contacts, put_gaps, table_of
 from haugmbd.errors import Fault, ModelError
 from haugmbd.graph import Groups
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
@@ -48,16 +49,28 @@ class ContactModes:
             raise ModelError(faults)
         self.placed = {contact.name: contact.placed(self.free) for contact in contacts}
         self.all_placed = placed_contacts(tuple(self.placed.values()))
+        self.table = table_of(tuple(self.placed.values()))
+        self._lengths: list[float] = []
+        self._sizes = np.zeros(0)
         self._part = _mechanisms(self.free, self.all_placed.bodies)
+        self._moving_bodies = np.asarray(self.all_placed.bodies.max(axis=1))
         self._largest = np.zeros(self.free.nb + 1)
         np.maximum.at(self._largest, self._part[self._moving], self.all_placed.largest)
-        self._joints = {contact.name: contact.closed_joint() for contact in contacts}
         self.contacts = {contact.name: contact for contact in contacts}
         self.has_friction = any(entry.load.is_friction for entry in free.loads)
-        self._rows = build_model("contacts", free.bodies, list(self._joints.values()), (), np.zeros(3))
         self._models: dict[frozenset[str], Model] = {frozenset(): self.free}
 
-    @property
+    @cached_property
+    def _joints(self) -> dict[str, Joint]:
+        """The joints that hold closed contacts, by name; a motion in which none closes does not need them."""
+        return {contact.name: contact.closed_joint() for contact in self.contacts.values()}
+
+    @cached_property
+    def _rows(self) -> Model:
+        """The rows of all contacts as a model."""
+        return build_model("contacts", self.free.bodies, list(self._joints.values()), (), np.zeros(3))
+
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the contacts."""
         return tuple(self.contacts)
@@ -94,7 +107,11 @@ class ContactModes:
 
     def gaps(self, state: State) -> Array:
         """Return all gaps [m], (k,)."""
-        return np.asarray(self.all_placed.gaps(state.y[None])[0])
+        if self.table is None:
+            return np.asarray(self.all_placed.gaps(state.y[None])[0])
+        gaps = np.empty(len(self.contacts))
+        put_gaps(self.table, state.flat, gaps)
+        return gaps
 
     def gap_rates(self, state: State) -> Array:
         """Return the rates of all gaps [m/s], (k,)."""
@@ -103,7 +120,7 @@ class ContactModes:
     @property
     def _moving(self) -> Ints:
         """One body of each contact, not the ground, (k,)."""
-        return np.asarray(self.all_placed.bodies.max(axis=1))
+        return self._moving_bodies
 
     @property
     def size(self) -> float:
@@ -117,7 +134,10 @@ class ContactModes:
         It is that of its own mechanism, so that another one in the same system changes nothing.
         """
         lengths = self._largest[self._part[self._moving]].tolist()
-        return np.array([self.contacts[name].size(length or 1.0) for name, length in zip(self.names, lengths, strict=True)])
+        if lengths != self._lengths or not len(self._sizes):
+            sizes = [self.contacts[name].size(length or 1.0) for name, length in zip(self.names, lengths, strict=True)]
+            self._lengths, self._sizes = lengths, np.array(sizes)
+        return self._sizes
 
     def observe(self, r: Array) -> None:
         """Take positions (..., nb + 1, 3) of the motion into account: where a ball strikes, its coordinates may all be zero."""

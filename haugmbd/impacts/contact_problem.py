@@ -123,11 +123,11 @@ class ContactProblem:
 
     def friction_of(self, keys: Sequence[Key]) -> Array:
         """Return mu by point, (k,)."""
-        return self.mu[[c for c, _ in keys]]
+        return self.mu[contacts_of(keys)]
 
     def restitution_of(self, keys: Sequence[Key]) -> Array:
         """Return e by point, (k,)."""
-        return self.e[[c for c, _ in keys]]
+        return self.e[contacts_of(keys)]
 
     def label(self, key: Key, count: int = 2) -> str:
         """Return the name of a point, with what it is called where its contact has several."""
@@ -138,7 +138,7 @@ class ContactProblem:
 
     def columns(self, kin: Kinematics, keys: Sequence[Key], t: float) -> Response:
         """Return the response to unit forces along all directions of the points: X (3 k, 6 nn), G (3 k, 3 k)."""
-        pairs = np.repeat(self.pairs[[c for c, _ in keys]], 3, axis=0)
+        pairs = np.repeat(self.pairs[contacts_of(keys)], 3, axis=0)
         return self.response.columns(pairs, np.ascontiguousarray(kin.C.reshape(-1, 12)), t)
 
     def velocities(self, y: Array) -> Array:
@@ -147,7 +147,7 @@ class ContactProblem:
 
     def rows_of(self, kin: Kinematics, keys: Sequence[Key], u: Array) -> Array:
         """Return C u (k, 3) for u (nb + 1, 6), or for nodes u (nn, 6)."""
-        pairs = self.pairs[[c for c, _ in keys]]
+        pairs = self.pairs[contacts_of(keys)]
         return np.asarray(np.einsum("kdsa,ksa->kd", kin.C, u[pairs] * (pairs > 0)[:, :, None]))
 
     # ---------------------------------------------------------------------------------------------------- given modes
@@ -403,7 +403,7 @@ class ContactProblem:
     def wrench_of(self, kin: Kinematics, keys: Sequence[Key], f: Array) -> Array:
         """Return C^T f (nb + 1, 6): force, global, and torque, body frame, of forces f (k, 3) on the bodies; zero on the ground."""
         found = np.zeros((self.n, 6))
-        pairs = self.pairs[[c for c, _ in keys]]
+        pairs = self.pairs[contacts_of(keys)]
         for side in range(2):
             np.add.at(found, pairs[:, side], np.einsum("kd,kda->ka", f, kin.C[:, :, side]))
         found[0] = 0.0
@@ -423,6 +423,11 @@ class ContactProblem:
         faults = self.overlap_faults(y, allowed)
         if faults:
             raise ModelError(faults)
+
+
+def contacts_of(keys: Sequence[Key] | Ints) -> Ints:
+    """Return the numbers of the contacts of points (k,)."""
+    return np.asarray(keys, dtype=np.int64).reshape(-1, 2)[:, 0]
 
 
 class NoAcceleration(Exception):

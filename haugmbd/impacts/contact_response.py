@@ -93,6 +93,11 @@ def products_entry(pairs: Ints, C: Array, X: Array, G: Array) -> int:
 get_rates, get_columns, get_products = DirectCall(rates_entry), DirectCall(columns_entry), DirectCall(products_entry)
 
 
+def writable(y: Array) -> Array:
+    """Return the state as compiled functions take it: stored states are read-only."""
+    return y if y.flags.writeable else y.copy()
+
+
 class Response(NamedTuple):
     """Columns X (m, 6 nn) by unit forces of m rows, by nodes, and G (m, m)."""
 
@@ -115,8 +120,14 @@ class ContactResponse:
         """Write y_dot without contacts, and keep the factor."""
         self.n_rates += 1
         self.n_factorizations += 1
-        self._need_ok(get_rates(self.pack, t, y, y_dot), t)
+        self._need_ok(get_rates(self.pack, t, writable(y), y_dot), t)
         self._kept[:] = self._solution
+
+    def note(self, code: int, t: float) -> None:
+        """Count an evaluation of rates that was made elsewhere in the workspace of this model; raise the error of its code."""
+        self.n_rates += 1
+        self.n_factorizations += 1
+        self._need_ok(code, t)
 
     def last_solution(self) -> Array:
         """Return (u_dot, lam) by nodes, (nn, 6), of `rates` at the state at hand."""
@@ -125,7 +136,7 @@ class ContactResponse:
     def factor(self, t: float, y: Array) -> None:
         """Factor the augmented matrix at a state."""
         self.n_factorizations += 1
-        self._need_ok(factor_entry(self.pack, t, y), t)
+        self._need_ok(factor_entry(self.pack, t, writable(y)), t)
 
     def columns(self, pairs: Ints, C: Array, t: float) -> Response:
         """Return the response to rows C (m, 12) on pairs (m, 2) of bodies."""

@@ -240,10 +240,16 @@ class Model(Pictured):
 
     def pack(self, tables: Tables | None = None) -> Pack:
         """Return the tables (by default the model's own; others have tangents) with a new workspace."""
-        chosen = self.tables if tables is None else tables
-        routines = self._own_routines if chosen is self.tables else self._routines(chosen)
-        pack = chosen.pack(self._F0, callback=self.callback(), **routines)
-        return pack._replace(reals=pack.reals.copy()) if self.masses_in_time else pack  # each run has masses of its own
+        if tables is None or tables is self.tables:
+            pack = self.tables.pack(self._F0, callback=self.callback(), **self._own_routines)
+        else:
+            pack = tables.pack(self._F0, callback=self.callback(), **self._routines(tables))
+        return pack._replace(reals=pack.reals.copy()) if self._own_numbers else pack
+
+    @cached_property
+    def _own_numbers(self) -> bool:
+        """Whether a run changes numbers of the tables, so that each workspace has its own: masses in time, rows that lock joints."""
+        return bool(self.masses_in_time) or any(entry.load.is_exact for entry in self.loads)
 
     @cached_property
     def block_tables(self) -> Tables:
@@ -287,7 +293,8 @@ class Model(Pictured):
             pack = self._idle.pop()
         except IndexError:
             return self.pack()
-        pack.work[:] = self._new_work
+        for part in self._kept_work:
+            pack.work[part] = self._new_work[part]
         return pack
 
     def give_back(self, pack: Pack) -> None:
@@ -304,6 +311,18 @@ class Model(Pictured):
     def _new_work(self) -> Array:
         """The numbers in a new workspace."""
         return self.pack().work
+
+    @cached_property
+    def _kept_work(self) -> tuple[slice, ...]:
+        """The parts of a workspace whose numbers an evaluation may find: all but the columns of friction, which grow with the square of
+        the joints, and are written before they are read, in a run as here.
+        """
+        parts, first = [], 0
+        columns = [self.tables.place(name) for name in ("FRICTION_COLUMNS", "FRICTION_LANES", "FRICTION_ALGEBRA")]
+        for start, rows, width in sorted(columns):
+            parts += [slice(first, start)] if start > first else []
+            first = max(first, start + rows * width)
+        return (*parts, slice(first, self.tables.work_size))
 
     @cached_property
     def _F0(self) -> Array:

@@ -99,6 +99,29 @@ class Animated:
         where: Path = view("to_gltf")(self, path, frames=frames)
         return where
 
+    def to_vtk(self, path: str | Path, *, frames: int | None = None) -> Path:
+        """Write the motion as a series for ParaView: a .pvd file, and one .vtp file an instant in a folder of its name.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, .pvd.
+        frames : int, optional
+            Number of instants, at equal steps of time; by default as in `animate`.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        UsageError
+            If frames is not an integer >= 1, if the ending is not .pvd, or if a path cannot be written.
+        """
+        where: Path = view("to_vtk")(self, path, frames=frames)
+        return where
+
     def snapshot(self, t: float, path: str | Path, *, through: str = "matplotlib") -> Path:
         """Write a picture of the motion at one time, .png, .jpg, .pdf or .svg.
 
@@ -202,10 +225,32 @@ class Pictured:
 
         Notes
         -----
-        `mbd.live(build, path, {"angle": (value, low, high)})` takes a function that builds the mechanism, such as at an angle.
-        Lengths, which would change what bodies look like, are refused.
+        `mbd.live(build, path, {"length": (value, low, high)})` takes a function that builds the mechanism, such as of a length or an angle.
         """
         where: Path = view("live")(self, path, live, h=h, integrator=integrator)
+        return where
+
+    def to_fmu(self, path: str | Path, **how: Any) -> Path:
+        """Write an FMU for co-simulation: the mechanism for another tool, without Python.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, .fmu.
+        **how
+            inputs, outputs, parameters, h, version, ..., as of `mbd.to_fmu`.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        UsageError
+            For what the engine cannot run, by name; for names that do not exist; if no engine is built.
+        """
+        where: Path = view("to_fmu")(self, path, **how)
         return where
 
     def _repr_html_(self) -> str:

@@ -82,12 +82,47 @@ def finished(path: Path, system: System, faults: list[Fault], leave_out: bool) -
     """Return the faults as texts of parts that are left out. Raise ModelFileError, with all of them, unless that is allowed."""
     remedy = "Leave it out, or save the system as a model file, .json, which has it."
     faults = [
-        *faults,
+        *(_with_hint(fault, system, path.suffix) for fault in faults),
         *(Fault(contact.where, "a rigid contact has no place in this format", remedy) for contact in system.contacts),
     ]
     if faults and not leave_out:
         raise ModelFileError(str(path), faults, "cannot hold the system")
     return [f"{fault.where}: {fault.what}" for fault in faults]
+
+
+LOADS_IN: dict[str, str] = {"TSDA": ".xml .asmt", "PointForce": ".xml", "Torque": ".xml", "RSDA": ".xml", "JointSpring": ".xml"}
+"""Endings of the files that hold a load that is linear, or constant."""
+JOINTS_IN: dict[str, str] = {
+    "Distance": ".urdf .xml .asmt",
+    "Coupling": ".xml",
+    "RotationDriver": ".asmt",
+    "TranslationDriver": ".asmt",
+    "Parallel": ".asmt",
+    "Perpendicular": ".asmt",
+    "ConstantVelocity": ".asmt",
+}
+"""Endings of the files that hold a joint."""
+
+
+def _with_hint(fault: Fault, system: System, suffix: str) -> Fault:
+    """Return a fault whose remedy says which other file holds the part, or that none does."""
+    load = next((load for load in system.loads if load.where == fault.where), None)
+    joint = next((joint for joint in system.joints if fault.where == f"joint {joint.name!r}"), None)
+    part = load or joint
+    if part is None:
+        return fault
+    kind = type(part).__name__
+    endings = (LOADS_IN if load else JOINTS_IN).get(kind, "").split()
+    others = [x for x in endings if x != suffix]
+    if load is not None and load.user_function() is not None:
+        hint = "Its force is a function, which no file of another program holds. "
+    elif others:
+        hint = f"A file {' or '.join(others)} holds it where it is constant. "
+    elif endings:
+        hint = ""
+    else:
+        hint = f"No file of another program that is written here holds a {kind}. "
+    return Fault(fault.where, fault.what, hint + fault.remedy)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -166,6 +201,28 @@ def exported(system: System) -> Exported:
 def kind_of(load: ForceElement) -> str:
     """Return the class of a force element in messages, with what it has added to the system."""
     return f"{type(load).__name__} with a rotor" if load.parts() else type(load).__name__
+
+
+# Inertia for programs that require a mass, and moments about all axes.
+
+STATED, POINT = 1e-9, 1e-4
+"""Moment of inertia of a slender rod about its axis, as a part of its largest one, and radius [m] of a body that is a point mass. The first
+changes motions by a part as small; where no joint turns the body about that axis, by nothing."""
+SMALLEST = 1e-14
+"""[kg], [kg m2] Below it MuJoCo takes a mass or a moment of inertia for a mistake (mjMINVAL is 1e-15)."""
+
+
+def stated_inertia(body: Body, who: str, left: list[str], faults: list[Fault]) -> Array:
+    """Return the inertia of a body (3, 3), with small moments where it has none, which `left` tells; a fault for a body without mass."""
+    moments, axes = np.linalg.eigh(body.J_bar)
+    if body.mass < SMALLEST:
+        what = f"its mass is {body.mass:g} kg, and {who} requires one"
+        faults.append(Fault(f"body {body.name!r}", what, "Give it a mass of its own, or join it to a neighbour."))
+    least = max(STATED * float(moments[2]), POINT**2 * body.mass if moments[2] < SMALLEST else 0.0, SMALLEST)
+    if moments[0] >= least:
+        return body.J_bar
+    left.append(f"body {body.name!r}: it has no inertia about an axis, which {who} requires; {least:.3g} kg m2 is put there")
+    return np.asarray(axes @ np.diag(np.maximum(moments, least)) @ axes.T)
 
 
 # Limits of joints, for formats whose joints have a range.

@@ -58,7 +58,7 @@ def move(document: Document, system: System, states: States) -> list[Fault]:
 
 def _where_it_stands(load: ForceElement, states: States) -> str:
     """Return why an element of a class of the user cannot follow, "" if its bodies stay: its constructor is called at the other pose."""
-    for body in load.bodies():
+    for body in load.bodies() if load.reads_pose else ():
         if states[body][:WIDTH_OF_POSE].tolist() != [*body.r, *body.p]:
             return f"the constructor of its class {type(load).__name__} may read the modelled pose, and body {body.name!r} is moved"
     return ""

@@ -12,7 +12,7 @@ Source: the SDFormat specification, versions 1.4 to 1.12, and its semantics of f
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
@@ -26,8 +26,9 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import check_keywords, did_you_mean
-from haugmbd.errors import Fault, ModelFileError, UsageError
+from haugmbd.errors import Fault, HaugmbdError, ModelFileError, UsageError
 from haugmbd.forces import JointFriction, JointSpring, PointForce, Viscous
+from haugmbd.formulations.accelerations import accelerations
 from haugmbd.joints import CJ, RJ, SJ, TJ, UJ, Coupling, Fixed, Screw
 from haugmbd.math import euler_parameters
 from haugmbd.modelfile.imports import (
@@ -59,6 +60,8 @@ WORLD, MODEL = "world", "__model__"
 TURNING, SLIDING = ("revolute", "continuous"), ("prismatic",)
 TWO_AXES = ("universal", "revolute2")
 JOINT_TYPES = (*TURNING, *SLIDING, *TWO_AXES, "fixed", "ball", "screw")
+NO_MASS = 1e-8
+"""Part of all mass below which a link is one of those that stand between two joints: read without mass, if joints give its motion."""
 NO_LIMIT = 1e15
 """A limit of this size, with which programs write that there is none."""
 READ = {
@@ -97,7 +100,7 @@ class Link:
 class Read:
     """The contents of a file: frames by their full names, links, joints as elements with their scope; what is ignored, and faults.
 
-    attached: what frames are attached to;  found: global poses
+    attached: what frames are attached to;  found: global poses;  light: links that are read without mass
     """
 
     path: FilePath
@@ -113,6 +116,7 @@ class Read:
     name: str = ""
     attached: dict[str, str] = field(default_factory=dict)
     active: list[FilePath] = field(default_factory=list)
+    light: frozenset[str] = frozenset()
     includes: int = 0
 
     def fault(self, line: int, where: str, what: str, remedy: str = REMEDY) -> None:
@@ -198,7 +202,29 @@ def read_sdf(
     _raise(read)
     if gravity is not None:
         read.gravity = np.asarray(gravity, dtype=np.float64)
-    return _system(read, merge_fixed, tolerance, limits, read_stiffness(stop_stiffness), Meshes(path.parent, root))
+    k, meshes = read_stiffness(stop_stiffness), Meshes(path.parent, root)
+    light = _light(read)
+    if light:
+        system = _system(replace(read, light=light), merge_fixed, tolerance, limits, k, meshes)
+        if _is_moved(system):
+            return system
+    return _system(read, merge_fixed, tolerance, limits, k, meshes)
+
+
+def _is_moved(system: System) -> bool:
+    """Return whether joints give the motion of links without mass."""
+    try:
+        accelerations(system.compile())
+    except HaugmbdError:
+        return False
+    return True
+
+
+def _light(read: Read) -> frozenset[str]:
+    """Return the links that have next to no mass, between joints that stand for one: they may give the link its motion."""
+    masses = {link: own.inertia.mass for link, own in read.links.items() if own.inertia is not None and not own.static}
+    total = sum(masses.values())
+    return frozenset(link for link, mass in masses.items() if mass <= NO_MASS * total)
 
 
 def _raise(read: Read) -> None:
@@ -533,6 +559,7 @@ def _system(
     ground = [s.placed(at[k].r, at[k].A) for k in leaders if leaders[k] == WORLD for s in drawn[k] if s is not None]
     system = System(read.name, gravity=read.gravity, ground_shape=tuple(ground), tolerance=tolerance)
     bodies, notes = {WORLD: system.ground}, list[str]()
+    notes += [f"link {link!r} has next to no mass, and needs none: joints give its motion" for link in sorted(read.light)]
     for leader in dict.fromkeys(leaders.values()):
         if leader != WORLD:
             members = [link for link, first in leaders.items() if first == leader]
@@ -615,6 +642,8 @@ def _body(
         if own is not None:
             parts.append(own.placed(pose.r + pose.A @ own.center, pose.A))
     whole = parts[0] if len(parts) == 1 else combine(parts)
+    if read.light.issuperset(members):
+        whole = MassProperties(0.0, np.zeros(3), whole.center)
     center = whole.center
     where = f"line {read.links[leader].line}, link {leader!r:.80}"
     p = euler_parameters.from_rotation_matrix(base.A)

@@ -22,7 +22,7 @@ Each sample is one pass over the elimination for each correction: O(n) if the el
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -81,6 +81,19 @@ def only_here(model: Model, state: State, examined: RankAnalysis) -> Ints:
     dropped, answer = examined.dropped, least_motions(model, examined)
     still = corrected(model, state, examined, np.zeros((model.nb + 1, SLOTS)), answer=answer)
     moved = np.zeros(len(dropped), dtype=bool)
+    for there in neighbours(model, state, examined, answer):
+        if still is None or there is None:
+            moved[:] = True
+            break
+        moved |= np.abs(there.Phi - still.Phi)[dropped] > MISFIT_PART * examined.tolerance * examined.length
+    return dropped[moved]
+
+
+def neighbours(model: Model, state: State, examined: RankAnalysis, answer: Callable[[Array], Array]) -> Iterator[Corrected | None]:
+    """Yield poses that random motions of the kept rows lead to, and None for a motion that Newton's method does not close.
+
+    answer: that of `least_motions`
+    """
     motions = random_motions(model, examined.elimination, SAMPLES)
     for k in range(SAMPLES):
         v = motions[: model.nb + 1, :, k]
@@ -88,14 +101,9 @@ def only_here(model: Model, state: State, examined: RankAnalysis) -> Ints:
         if size <= NEWTON_TOL:
             continue
         v *= STEP * examined.length / size
-        there = next(
+        yield next(
             (s for h in range(HALVINGS) if (s := corrected(model, state, examined, v / 2**h, answer=answer)) is not None), None
         )
-        if still is None or there is None:
-            moved[:] = True
-            break
-        moved |= np.abs(there.Phi - still.Phi)[dropped] > MISFIT_PART * examined.tolerance * examined.length
-    return dropped[moved]
 
 
 class Corrected(NamedTuple):

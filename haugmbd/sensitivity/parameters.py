@@ -293,7 +293,12 @@ def component(name: str) -> tuple[str, tuple[int, ...]]:
 
 
 def present(model: Model, variable: Any) -> Array:
-    """Return the value of an array that a system has, writable."""
+    """Return the value of an array that a system has, writable.  Raise UsageError for one that its part does not keep."""
     if variable.part is None:
         return np.array(model.gravity, dtype=np.float64)
+    if not hasattr(variable.part, variable.name):
+        raise UsageError(
+            f"{variable.part.name}.{variable.name} of this {type(variable.part).__name__} is given by frames on its bodies, so that it has "
+            "no value to start from: give a function that builds the system of it."
+        )
     return np.array(getattr(variable.part, variable.name), dtype=np.float64)

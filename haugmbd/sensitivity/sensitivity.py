@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,10 +26,11 @@ from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
 from haugmbd.math.body_columns import WIDTH
 from haugmbd.model.state import State
-from haugmbd.sensitivity.direct import Tangents, at_fixed_times, placed, simulated
+from haugmbd.sensitivity.direct import Tangents, at_fixed_times, placed
 from haugmbd.sensitivity.parameters import Builder, Parameters, as_parameters, builder_of
+from haugmbd.sensitivity.simulated import simulated
 from haugmbd.sensitivity.statics import balanced, eigenvalues, ordered
-from haugmbd.sensitivity.variations import Design, arguments_of
+from haugmbd.sensitivity.variations import Design, Variation, arguments_of
 from haugmbd.simulation.results.named_outputs import Names, Output, Reader, names_of
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.study_data import Columns, StudyData, column
@@ -37,11 +38,10 @@ from haugmbd.simulation.simulate import simulate
 
 NOTHING = 1e-9
 """Change of outputs and states for the whole of a parameter, relative to the largest output, that is rounding."""
-LONG = 1e-4
-"""Part of the size of the mechanism by which the two sides of an output may lie apart; beyond it the state and the parameter are varied by
-themselves, since tangents are large."""
 CLOSED = 1e-9
 """Part of the size of the mechanism by which assembling may move a body where the derivative of one closing step is that of all."""
+TIMES = ("event", "impact")
+"""Kinds of outputs that are times, and not quantities of a state."""
 RUNS = ("simulate", "kinematics", "inverse_dynamics", "accelerations", "assemble", "equilibrium", "linearize")
 
 
@@ -196,8 +196,7 @@ def differentiated(design: Design, run: str, arguments: dict[str, Any]) -> Sensi
         unique = np.ones(len(values), dtype=bool)
         return _packed(design, values, jacobian, unique, None)
     tangents = ROADS[run](design, given)
-    last = tangents._replace(t=tangents.t[-1:], y=tangents.y[-1:], dY=tangents.dY[-1:], dt=tangents.dt[-1:])
-    values, jacobian, unique = read_outputs(design, last)
+    values, jacobian, unique = read_outputs(design, tangents.last())
     return _packed(design, values[0], jacobian[0], unique, tangents)
 
 
@@ -207,22 +206,19 @@ def _packed(design: Design, values: Array, jacobian: Array, unique: Any, tangent
 
 def read_outputs(design: Design, tangents: Tangents) -> tuple[Array, Array, npt.NDArray[np.bool_]]:
     """Return values (nt, m), Jacobians (nt, m, n) and uniqueness (m,) of the outputs at states with tangents."""
-    t, y, dY, dt, times = tangents
-    reader = Reader(Result(design.model, t, y))
     for output in design.outputs:
-        if output.kind in ("eigenvalue", "impact") or (output.kind == "event" and output.text not in times):
+        if output.kind == "eigenvalue" or (output.kind in TIMES and output.text not in tangents.times):
             raise UsageError(f"output {output.text!r}: its derivative in this kind of run is not there yet.")
-    read = [k for k, output in enumerate(design.outputs) if output.kind != "event"]
-    values, jacobian = np.zeros((len(t), len(design.outputs))), np.zeros((len(t), len(design.outputs), len(design.p)))
-    values[:, read] = np.array([reader.values(design.outputs[k]) for k in read]).reshape(len(read), len(t)).T
-    unique = np.array([output.kind == "event" or reader.unique(output) for output in design.outputs])
-    for k, name in enumerate(design.p):
-        jacobian[:, read, k] = _slope_of_outputs(design, name, (t, y, dY[:, k], dt[:, k]), read)
+    size = len(tangents.t), len(design.outputs)
+    values, jacobian, unique = np.zeros(size), np.zeros((*size, len(design.p))), np.ones(len(design.outputs), dtype=np.bool_)
+    for piece, some in tangents.pieces or ((design, slice(0, len(tangents.t))),):
+        if some.stop > some.start:
+            unique &= _read_piece(piece, tangents, some, values, jacobian)
     for k, output in enumerate(design.outputs):
-        if output.kind == "event":
-            values[:, k], jacobian[:, k] = times[output.text]
-    for k, name in enumerate(design.p if design.calls_python else ()):
-        still = max(float(np.abs(x[:, :, k] if x is jacobian else x[:, k]).max(initial=0.0)) for x in (jacobian, dY))
+        if output.kind in TIMES:
+            values[:, k], jacobian[:, k] = tangents.times[output.text]
+    for k, name in enumerate(design.p if design.calls_python or tangents.pieces else ()):
+        still = max(float(np.abs(x[:, :, k] if x is jacobian else x[:, k]).max(initial=0.0)) for x in (jacobian, tangents.dY))
         if not design.enters(name) and still * design.p.sizes[k] <= NOTHING * (1.0 + float(np.abs(values).max(initial=0.0))):
             raise UsageError(
                 f"parameter {name!r} enters nothing: no number of the model, no function that acts in this run and no output changes with "
@@ -232,25 +228,34 @@ def read_outputs(design: Design, tangents: Tangents) -> tuple[Array, Array, npt.
     return values, jacobian, unique
 
 
+def _read_piece(design: Design, tangents: Tangents, some: slice, values: Array, jacobian: Array) -> npt.NDArray[np.bool_]:
+    """Write values and Jacobians of the outputs at the states of one structure, and return which are unique there.
+
+    What belongs to a joint or load that is off is zero.
+    """
+    t, y = tangents.t[some], tangents.y[some]
+    reader = Reader(Result(design.model, t, y))
+    on = {"reaction": design.model.joints, "load": {entry.load.name for entry in design.model.loads}}
+    known = [design.is_whole or one.owner in on.get(one.kind, [one.owner]) for one in design.outputs]
+    read = [k for k, one in enumerate(design.outputs) if one.kind not in TIMES and known[k]]
+    values[some, read] = np.array([reader.values(design.outputs[k]) for k in read]).reshape(len(read), len(t)).T
+    for k, name in enumerate(design.p):
+        jacobian[some, read, k] = _slope_of_outputs(design, name, (t, y, tangents.dt[some, k], tangents.dY[some, k]), read)
+    return np.array([k not in read or reader.unique(output) for k, output in enumerate(design.outputs)])
+
+
 def _slope_of_outputs(design: Design, name: str, motion: tuple[Array, Array, Array, Array], read: list[int]) -> Array:
-    """Return the derivatives of the outputs of the numbers `read` (nt, .) along a parameter.  motion: t, y, dy and dt"""
-    t, y, dy, dt = motion
+    """Return the derivatives of the outputs of the numbers `read` (nt, .) along a parameter.  motion: t, y, dt and dy"""
     if not read:
-        return np.zeros((len(t), 0))
-    sides = design.sides(name)
-    far = float(np.abs(dy).max(initial=0.0)) * sides[0].step
-    if far <= LONG:
-        high, low = (_read(side.model, t + side.step * dt, y + side.step * dy, [side.outputs[k] for k in read]) for side in sides)
-        slope: Array = (high - low) / (sides[0].step - sides[1].step)
-        return slope
-    high, low = (_read(side.model, t, y, [side.outputs[k] for k in read]) for side in sides)
-    slope = (high - low) / (sides[0].step - sides[1].step)
-    d = sides[0].step * LONG / far
-    high, low = (_read(design.model, t + to * dt, y + to * dy, [design.outputs[k] for k in read]) for to in (d, -d))
-    return slope + (high - low) / (2.0 * d)
+        return np.zeros((len(motion[0]), 0))
+
+    def of(side: Variation) -> Any:
+        return partial(_read, side.model, [side.outputs[k] for k in read])
+
+    return design.along(name, motion, of)
 
 
-def _read(model: Any, t: Array, y: Array, outputs: Sequence[Output]) -> Array:
+def _read(model: Any, outputs: Sequence[Output], t: Array, y: Array) -> Array:
     """Return outputs (nt, m) of states."""
     reader = Reader(Result(model, t, y))
     return np.array([reader.values(output) for output in outputs]).T

@@ -2,7 +2,8 @@ r"""Tangents of a motion by parameters: the steps of a run made again in dual nu
 
     y' = f(t, y, p)        in duals:   (y, dy)' = (f,  f_y dy + f_p)        dy(0) = d(modelled state)/dp,   LANES parameters at once
 
-A step is an explicit Runge-Kutta step and the projections after it, so that the lanes are the derivative of the DISCRETE solution.  In an
+A step is an explicit step, of Runge-Kutta, on the group of rotations, or semi-implicit, and the projections after it, or the feedback of
+Baumgarte, so that the lanes are the derivative of the DISCRETE solution.  In an
 iterated projection the tangent lags one iteration behind the value: one more solution brings it to dPhi = 0.  Numbers that a run takes
 for nothing are not set to zero here: their tangents are not nothing.
 Sources: Haug, Wehage, Mani (1984), design sensitivity of constrained dynamics; Griewank, Walther (2008), ch. 3 and ch. 15 on iterations.
@@ -19,8 +20,19 @@ from haugmbd.compiled.array_views import borrow
 from haugmbd.compiled.jit import DirectCall, kernel, released
 from haugmbd.compiled.scalars import LANES, as_duals, tangent_of
 from haugmbd.compiled.status_codes import OK
-from haugmbd.formulations.newton_euler import factorize, finish, rates_at_hand, rates_of_stage, solve_system
+from haugmbd.formulations.newton_euler import (
+    factorize,
+    finish,
+    finish_accelerations,
+    put_rates,
+    put_right_hand_side,
+    rates_at_hand,
+    rates_of_stage,
+    solve_system,
+)
+from haugmbd.integrators.explicit.lie import put_rotations, put_turns, turn
 from haugmbd.integrators.explicit.tableau import Tableau, combine
+from haugmbd.integrators.stabilization.baumgarte import add_feedback
 from haugmbd.integrators.stabilization.corrections import add_displacement, add_velocity
 from haugmbd.integrators.stabilization.projection import put_position_residual, put_velocity_residual
 from haugmbd.math.body_columns import WIDTH
@@ -52,6 +64,27 @@ class Lanes(NamedTuple):
     driver_place: Ints
     driver_slope: Array
     F0: Array
+
+
+RUNGE_KUTTA, LIE, SEMI_IMPLICIT = 0, 1, 2
+"""Kinds of explicit methods."""
+
+
+class Method(NamedTuple):
+    """An explicit method with its stabilization.
+
+    tableau;  kind;  products, spins: of a method on the group of rotations, see `explicit.lie`;  slides: (., 2) places of r and v
+    projects: whether a step ends on the constraints;  alpha, beta: gains of a feedback [1/s]
+    """
+
+    tableau: Tableau
+    kind: int
+    products: bool
+    spins: Ints
+    slides: Ints
+    projects: bool
+    alpha: float
+    beta: float
 
 
 class Memory(NamedTuple):
@@ -131,20 +164,78 @@ def project(P: DualPack, slack: Array, t: float, y: Array, y_dot: Array) -> int:
 
 
 @kernel
+def rates(P: DualPack, method: Method, t: float, y: Array, y_dot: Array) -> int:
+    """Write y' = f(t, y), with the feedback of a violation if the method has one."""
+    if method.alpha == 0.0 and method.beta == 0.0:
+        return rates_of_stage(P, t, y, y_dot)
+    code = prepare(P, t, y)
+    if code != OK:
+        return code
+    add_feedback(P, borrow(y, 0, ws.n_bodies(P), WIDTH), method.alpha, method.beta)
+    put_right_hand_side(P)
+    code = factorize(P)
+    if code == OK:
+        code = finish_accelerations(P)
+    if code == OK:
+        put_rates(P, t, y, y_dot)
+    return code
+
+
+@kernel
+def begin_or_end(P: DualPack, method: Method, slack: Array, t: float, y: Array, y_dot: Array) -> int:
+    """End a step, or begin a run: project the state, or normalize its Euler parameters alone; write y' there."""
+    if method.projects:
+        return project(P, slack, t, y, y_dot)
+    bodies = borrow(y, 0, ws.n_bodies(P), WIDTH)
+    for b in range(1, bodies.shape[0]):
+        normalize(bodies[b, 3:7])
+    return rates(P, method, t, y, y_dot)
+
+
+@kernel
 def step(
-    P: DualPack, memory: Memory, tableau: Tableau, t: float, h: float, y: Array, y_dot: Array, end: Array, end_dot: Array
+    P: DualPack, memory: Memory, method: Method, t: float, h: float, y: Array, y_dot: Array, end: Array, end_dot: Array
 ) -> int:
     """Make one step with its projection from (y, y') to (end, end')."""
-    c, a, b = tableau
+    c, a, b = method.tableau
     ny = y.size
     k, stage = borrow(as_duals(memory.k), 0, c.size, ny), as_duals(memory.stage)
-    for i in range(1, c.size):
-        combine(a[i], h, y, y_dot, k, stage)
-        code = rates_of_stage(P, t + c[i] * h, stage, k[i - 1])
-        if code != OK:
-            return code
-    combine(b, h, y, y_dot, k, end)
-    return project(P, memory.slack, t + h, end, end_dot)
+    if method.kind == SEMI_IMPLICIT:
+        advance_semi_implicit(method, h, y, y_dot, end)
+    elif method.kind == LIE:
+        copy_line(y_dot, k[0])
+        put_turns(a[0], 0, h, k, method.spins, method.products, y)
+        for i in range(1, c.size):
+            combine(a[i], h, y, k[0], k[1:], stage)
+            put_rotations(a[i], h, y, k, method.spins, method.products, stage)
+            code = rates(P, method, t + c[i] * h, stage, k[i])
+            if code != OK:
+                return code
+            put_turns(a[i], i, h, k, method.spins, method.products, stage)
+        combine(b, h, y, k[0], k[1:], end)
+        put_rotations(b, h, y, k, method.spins, method.products, end)
+    else:
+        for i in range(1, c.size):
+            combine(a[i], h, y, y_dot, k, stage)
+            code = rates(P, method, t + c[i] * h, stage, k[i - 1])
+            if code != OK:
+                return code
+        combine(b, h, y, y_dot, k, end)
+    return begin_or_end(P, method, memory.slack, t + h, end, end_dot)
+
+
+@kernel
+def advance_semi_implicit(method: Method, h: float, y: Array, y_dot: Array, end: Array) -> None:
+    """Write velocities, then positions with the new velocities, to `end`, as `SemiImplicitEuler` does."""
+    for a in range(y.size):
+        end[a] = y[a] + h * y_dot[a]
+    for k in range(method.slides.shape[0]):
+        end[method.slides[k, 0]] = y[method.slides[k, 0]] + h * end[method.slides[k, 1]]
+    for k in range(method.spins.shape[0]):
+        p, w = method.spins[k, 0], method.spins[k, 1]
+        for a in range(4):
+            end[p + a] = y[p + a]
+        turn(end, p, h * end[w], h * end[w + 1], h * end[w + 2])
 
 
 @kernel
@@ -168,7 +259,7 @@ def give(duals: Array, tangents: Array) -> None:
 def run_entry(
     P: DualPack,
     memory: Memory,
-    tableau: Tableau,
+    method: Method,
     T: Array,
     Y: Array,
     dY: Array,
@@ -185,20 +276,20 @@ def run_entry(
     y, y_dot, end, end_dot = as_duals(memory.y), as_duals(memory.y_dot), as_duals(memory.end), as_duals(memory.end_dot)
     far, side = 0.0, 0
     take(Y[0], dY[0], memory.y)
-    code = project(P, memory.slack, T[0], y, y_dot)
+    code = begin_or_end(P, method, memory.slack, T[0], y, y_dot)
     for done in range(T.size):
         give(memory.y, dY[done])
         for a in range(y.size):
             far = max(far, abs(memory.y[a, 0] - Y[done, a]))
         while code == OK and side < beside.size and beside[side] == done:
             h = beside_t[side] - T[done]
-            code = step(P, memory, tableau, T[done], h, y, y_dot, end, end_dot)
+            code = step(P, memory, method, T[done], h, y, y_dot, end, end_dot)
             for a in range(y.size):
                 beside_y[side, a] = memory.end[a, 0]
             give(memory.end, beside_dY[side])
             side += 1
         if code == OK and done + 1 < T.size:
-            code = step(P, memory, tableau, T[done], T[done + 1] - T[done], y, y_dot, end, end_dot)
+            code = step(P, memory, method, T[done], T[done + 1] - T[done], y, y_dot, end, end_dot)
             copy_line(end, y)
             copy_line(end_dot, y_dot)
         if code != OK:

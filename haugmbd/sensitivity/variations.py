@@ -9,7 +9,7 @@ on this scale.  If it is not small, the derivative is of sixth order, and taken 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -18,11 +18,14 @@ import numpy as np
 from haugmbd.bodies.frame import TriadChoices
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.scalars import LANES
+from haugmbd.contact.gap import placed_contacts
 from haugmbd.errors import HaugmbdError, UsageError
 from haugmbd.formulations.newton_euler import NewtonEuler
+from haugmbd.integrators.implicit.base import implicit_tables
 from haugmbd.model.inspection.run_memory import need_constant_masses
 from haugmbd.model.model import Model
 from haugmbd.sensitivity.dual_pack import DualCallback, DualPack, dual_pack, tangents_of
+from haugmbd.sensitivity.laws import NO_LAW, Law
 from haugmbd.sensitivity.parameters import (
     Builder,
     Built,
@@ -33,9 +36,10 @@ from haugmbd.sensitivity.parameters import (
     varied_model,
 )
 from haugmbd.sensitivity.tangents import Lanes
-from haugmbd.simulation.results.named_outputs import Names
+from haugmbd.simulation.hybrid.simulator import rigid_contacts
+from haugmbd.simulation.results.named_outputs import Names, Output
 from haugmbd.system.rebuilt import FROZEN
-from haugmbd.workspace.layout import place_in, workspace_array
+from haugmbd.workspace.layout import REALS, Pack, place_in, workspace_array
 
 STEP = 1e-5
 """Distance of the models on both sides of a parameter, relative to its size: the cube root of rounding."""
@@ -46,26 +50,18 @@ SIXTH, SIXTH_STEPS = ((1, 0.75), (2, -0.15), (3, 1.0 / 60.0)), (1e-3, 3e-4)
 """Differences of sixth order: points, weights and two steps, relative to the parameter."""
 AGREE = 1e-6
 """Relative difference of the derivatives at two steps of a number that is smooth, at most."""
+LONG = 1e-4
+"""Part of the size of the mechanism by which two sides of a function of the state may lie apart; beyond it the state and the parameter
+are varied by themselves, since tangents are large."""
 NOTHING = 1e-12
 """Change of all numbers, relative to their sizes and to the change of the parameter, that is rounding: the parameter does not enter."""
 
 
 class Variation:
-    """A model with one parameter moved by `step`, and the names of outputs there."""
+    """A model with one parameter moved by `step`, with the arguments of the run and the names of outputs there."""
 
-    def __init__(self, design: Design, name: str, step: float) -> None:
-        values = dict(design.p) | {name: design.p[name] + step}
-        try:
-            with design.triads.used():
-                built = design.build(values)
-            self.model = varied_model(built.system, design.model)
-        except HaugmbdError as error:
-            raise UsageError(
-                f"parameter {name!r}: the model of {values[name]!r} in place of {design.p[name]!r} cannot be built: {error} "
-                "A derivative needs models on both sides of the value."
-            ) from error
-        self.step, self.arguments = step, built.arguments
-        self.outputs = design.names(values)
+    def __init__(self, model: Model, step: float, arguments: dict[str, Any], outputs: tuple[Output, ...]) -> None:
+        self.model, self.step, self.arguments, self.outputs = model, step, arguments, outputs
 
     @cached_property
     def numbers(self) -> tuple[Array, Array, Array]:
@@ -75,6 +71,8 @@ class Variation:
 
 class Design:
     """A system of nominal values, and its variations."""
+
+    is_whole = True
 
     def __init__(self, build: Builder, p: Parameters, names: Names) -> None:
         self.began, self.seconds = time.process_time(), 0.0
@@ -86,8 +84,25 @@ class Design:
         need_constant_masses(self.model, "sensitivity")
         self.outputs = names(dict(p))
         self._sides: dict[str, tuple[Variation, Variation]] = {}
-        self.calls_python = bool(calls_python(self.model))
+
+    @cached_property
+    def calls_python(self) -> bool:
         """Whether functions of the user, or blocks, act in every evaluation: they are evaluated for both sides of each parameter."""
+        return bool(calls_python(self.model))
+
+    def variation(self, name: str, step: float) -> Variation:
+        """Return the design with one parameter moved. Raise UsageError if it cannot be built."""
+        values = dict(self.p) | {name: self.p[name] + step}
+        try:
+            with self.triads.used():
+                built = self.build(values)
+            model = varied_model(built.system, self.model)
+        except HaugmbdError as error:
+            raise UsageError(
+                f"parameter {name!r}: the model of {values[name]!r} in place of {self.p[name]!r} cannot be built: {error} "
+                "A derivative needs models on both sides of the value."
+            ) from error
+        return Variation(model, step, built.arguments, self.names(values))
 
     def ran(self) -> None:
         """Note that the model is built, compiled and run: what one run takes."""
@@ -97,8 +112,32 @@ class Design:
         """Return the variations on both sides of a parameter."""
         if name not in self._sides:
             step = STEP * self.p.part(name).size
-            self._sides[name] = Variation(self, name, step), Variation(self, name, -step)
+            self._sides[name] = self.variation(name, step), self.variation(name, -step)
         return self._sides[name]
+
+    @cached_property
+    def nominal(self) -> Variation:
+        """Return the design with no parameter moved."""
+        return Variation(self.model, 0.0, self.built.arguments, self.outputs)
+
+    def along(self, name: str, motion: tuple[Any, Array, Any, Array], of: Callable[[Variation], Callable[..., Array]]) -> Array:
+        """Return the derivative of a function of (t, y, p) along a parameter and a motion (t, y, dt, dy).  of(side)(t, y): its value
+
+        Both sides are taken at once, unless the motion is so long that t and y are varied by themselves.
+        """
+        t, y, dt, dy = motion
+        plus, minus = self.sides(name)
+        far = float(np.abs(dy).max(initial=0.0)) * plus.step
+        slope: Array
+        if far <= LONG:
+            high, low = (of(side)(t + side.step * dt, y + side.step * dy) for side in (plus, minus))
+            slope = (high - low) / (plus.step - minus.step)
+            return slope
+        high, low = (of(side)(t, y) for side in (plus, minus))
+        slope = (high - low) / (plus.step - minus.step)
+        d, nominal = plus.step * LONG / far, of(self.nominal)
+        slope = slope + (nominal(t + d * dt, y + d * dy) - nominal(t - d * dt, y - d * dy)) / (2.0 * d)
+        return slope
 
     @cached_property
     def numbers(self) -> tuple[Array, Array, Array]:
@@ -132,15 +171,20 @@ class Design:
         for frozen in FROZEN:
             start, rows, columns = self.model.tables.place(frozen)
             slopes[0][start : start + rows * columns] = 0.0
-        size, enters = self.p.part(name).size, self._moves(slopes, self.p.part(name).size)
+        size = self.p.part(name).size
+        self._need_entry(name, plus, slopes)
+        for dx, unit in zip(slopes, self._units, strict=True):
+            dx[np.abs(dx) * size <= NOTHING * unit / STEP * 1e-2] = 0.0
+        return slopes[0], slopes[1], slopes[2]
+
+    def _need_entry(self, name: str, plus: Variation, slopes: Sequence[Array]) -> None:
+        """Raise UsageError for a parameter that enters nothing."""
+        enters = self._moves(slopes, self.p.part(name).size) or contact_numbers(plus.model) != contact_numbers(self.model)
         if not (enters or self.calls_python or plus.arguments or self.built.arguments) and plus.outputs == self.outputs:
             raise UsageError(
                 f"parameter {name!r} enters nothing: no number of the model, of its modelled state or of the outputs changes with it. "
                 "Leave it out, or use it in build(...)."
             )
-        for dx, unit in zip(slopes, self._units, strict=True):
-            dx[np.abs(dx) * size <= NOTHING * unit / STEP * 1e-2] = 0.0
-        return slopes[0], slopes[1], slopes[2]
 
     def _moves(self, slopes: Sequence[Array], size: float) -> bool:
         """Return whether derivatives of the numbers are more than rounding."""
@@ -148,7 +192,8 @@ class Design:
 
     def enters(self, name: str) -> bool:
         """Return whether a number of the model changes with a parameter."""
-        return self._moves(self.slopes[name], self.p.part(name).size)
+        moves = self._moves(self.slopes[name], self.p.part(name).size)
+        return moves or contact_numbers(self.sides(name)[0].model) != contact_numbers(self.model)
 
     def _curvature(self, plus: Variation, minus: Variation) -> float:
         """Return the largest second difference of the numbers, relative to those of their kind."""
@@ -167,7 +212,7 @@ class Design:
         for relative in SIXTH_STEPS:
             step, total = relative * size, [np.zeros_like(x) for x in self.numbers]
             for k, weight in SIXTH:
-                sides = Variation(self, name, k * step), Variation(self, name, -k * step)
+                sides = self.variation(name, k * step), self.variation(name, -k * step)
                 for part, high, low in zip(total, sides[0].numbers, sides[1].numbers, strict=True):
                     part += weight * (high - low) / step
                 if k == 1:  # curvature falls like the square of the step where numbers are smooth, like the step at a kink
@@ -190,25 +235,40 @@ class Design:
         F0 = np.ascontiguousarray(driver_constants(self.model))
         return Lanes(first, place, slope, driver_first, driver_place, driver_slope, F0)
 
-    def dual_packs(self) -> list[tuple[slice, DualPack]]:
-        """Return a workspace in duals for each LANES of the parameters, with the derivatives of its constants."""
-        return [self._dual_pack(first) for first in range(0, len(self.p), LANES)]
+    def dual_packs(self, law: Law = NO_LAW) -> list[tuple[slice, DualPack]]:
+        """Return a workspace in duals for each LANES of the parameters, with the derivatives of its constants;  law: that holds in it"""
+        return [self._dual_pack(first, law) for first in range(0, len(self.p), LANES)]
 
-    def _dual_pack(self, first: int) -> tuple[slice, DualPack]:
+    def _dual_pack(self, first: int, law: Law) -> tuple[slice, DualPack]:
         """Return the workspace of the parameters from `first`, and which they are."""
         names, pack = list(self.p)[first : first + LANES], NewtonEuler().pack(self.model)
+        law.hold(self.model, pack)
         callback = None
         if self.calls_python:
             sides = [(plus.model.callback(), minus.model.callback(), plus.step) for plus, minus in map(self.sides, names)]
             shapes = ((len(self.model.y0),), *(workspace_array(pack, name).shape for name in ("SIGNALS", "F", "Q_USER")))
             callback = DualCallback(pack.callback, sides, shapes)
-        own = dual_pack(pack, callback)
-        start, rows, columns = place_in(pack.ints, "F")
+        return slice(first, first + len(names)), self._with_slopes(dual_pack(pack, callback), names)
+
+    def implicit_packs(self) -> list[tuple[slice, DualPack, Pack]]:
+        """Return the same workspaces with the tables of implicit steps, and the real one of each."""
+        found, tables = [], implicit_tables(self.model, False)
+        for first in range(0, len(self.p), LANES):
+            names, pack = list(self.p)[first : first + LANES], self.model.pack(tables)
+            found.append((slice(first, first + len(names)), self._with_slopes(dual_pack(pack), names), pack))
+        return found
+
+    def _with_slopes(self, own: DualPack, names: Sequence[str]) -> DualPack:
+        """Write the derivatives of constants by some parameters to a workspace in duals, whose matrices may stand elsewhere."""
+        tables, places = self.model.tables, [(name, place_in(own.ints, name)) for name in REALS]
+        start, rows, columns = place_in(own.ints, "F")
         for lane, name in enumerate(names):
             reals, drivers, _ = self.slopes[name]
-            tangents_of(own.reals)[: len(reals), lane] = reals
+            for matrix, (there, m, n) in places:
+                here = tables.place(matrix)[0]
+                tangents_of(own.reals)[there : there + m * n, lane] = reals[here : here + m * n]
             tangents_of(own.work)[start : start + rows * columns, lane] = drivers
-        return slice(first, first + len(names)), own
+        return own
 
     def mass_slopes(self, name: str) -> Array:
         """Return the derivatives of the masses of all bodies by a parameter, (nb + 1,)."""
@@ -220,6 +280,55 @@ class Design:
     def start(self) -> Array:
         """Return the derivatives of the modelled state, (n, ny)."""
         return np.array([self.slopes[name][2] for name in self.p])
+
+
+class Piece(Design):
+    """A design with the model of one structure of its motion: contacts that are closed, parts that are on.
+
+    whole: the design itself;  varied: the model of this structure of a varied model;  numbers that enter are those of the whole
+    """
+
+    is_whole = False
+
+    def __init__(self, whole: Design, model: Model, varied: Callable[[Variation], Model]) -> None:
+        self.whole, self._varied = whole, varied
+        self.build, self.p, self.names, self.triads, self.built = whole.build, whole.p, whole.names, whole.triads, whole.built
+        self.model, self.outputs, self._sides = model, whole.outputs, {}
+
+    def variation(self, name: str, step: float) -> Variation:
+        side = self.whole.variation(name, step)
+        return Variation(self._of(name, side), step, side.arguments, side.outputs)
+
+    def sides(self, name: str) -> tuple[Variation, Variation]:
+        if name not in self._sides:
+            plus, minus = (Variation(self._of(name, s), s.step, s.arguments, s.outputs) for s in self.whole.sides(name))
+            self._sides[name] = plus, minus
+        return self._sides[name]
+
+    def _of(self, name: str, side: Variation) -> Model:
+        """Return the model of the structure. Raise UsageError if it has another one beside the value."""
+        model = self._varied(side)
+        if not np.array_equal(model.tables.ints, self.model.tables.ints):
+            raise UsageError(
+                f"parameter {name!r}: the structure of the model changes within the run: other bodies, joints, rows or loads."
+            )
+        return model
+
+    def _need_entry(self, name: str, plus: Variation, slopes: Sequence[Array]) -> None:
+        """Let a parameter enter another structure than this one."""
+
+
+def contact_numbers(model: Model) -> list[list[float]]:
+    """Return the numbers of rigid contacts and stops: the restitution, the limit, and the places."""
+    placed = [contact.placed(model) for contact in rigid_contacts(model) if contact.is_plain]
+    gaps = placed_contacts(placed).gaps(np.array(model.y0)[None])[0].tolist() if placed else []
+    return [*map(_flat, placed), gaps]
+
+
+def _flat(placed: Any) -> list[float]:
+    """Return the numbers of a placed contact."""
+    arrays = [np.ravel(x) for x in placed if isinstance(x, float | np.ndarray)]
+    return np.concatenate(arrays).tolist() if arrays else []
 
 
 def _sparse(lines: list[Array]) -> tuple[Ints, Ints, Array]:

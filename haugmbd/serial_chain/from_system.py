@@ -165,8 +165,11 @@ def from_system(make: type[Chain], system: System | Model, without_loads: bool) 
     faults += [fault for e in model.joints.values() for fault in _out_of_place(model, e, e.name in driven)]
     if not without_loads:
         faults += [Fault(entry.load.where, "a chain does not carry it over", LOADS) for entry in model.loads]
-    changing, simulate_it = "its mass or inertia changes in time", "Simulate the system itself."
-    faults += [Fault(entry.load.where, changing, simulate_it) for entry in model.masses_in_time if without_loads]
+    of_time = [
+        Fault(entry.load.where, "its mass or inertia changes in time", "Simulate the system itself.")
+        for entry in model.masses_in_time
+    ]
+    faults += of_time if without_loads else []
     remedy = "Simulate the system itself, or leave the contact out."
     faults += [Fault(contact.where, "a chain in joint coordinates has no contacts", remedy) for contact in model.contacts]
     if faults:

@@ -18,18 +18,19 @@ from haugmbd.simulation.results.io.results import reader_of
 from haugmbd.simulation.results.io.schema import IMPACTS, PLAIN, Contents, checked_meta, result_of
 from haugmbd.simulation.results.reading import result_of_segments
 from haugmbd.simulation.results.result import Result
+from haugmbd.simulation.results.study_data import load_study
 from haugmbd.simulation.simulate import run_again
 from haugmbd.simulation.simulate_chain import run_chain_again
 
 
 @check_keywords
-def load(path: str | Path, *, model: Model | None = None, allow_code: bool = False) -> Result:
-    """Return the result that `result.save` wrote.
+def load(path: str | Path, *, model: Model | None = None, allow_code: bool = False) -> Any:
+    """Return the result that `result.save` wrote, or the study that its `save` wrote.
 
     Parameters
     ----------
     path : str or Path
-        The file, .npz or .nc.
+        The file, .npz or .nc of a result, .json of a study.
     model : Model, optional
         The compiled model of the result, which is compared with the file; by default the file's own. It is compiled when it is needed, of a
         motion with impacts at once. The result of a chain needs none.
@@ -39,8 +40,8 @@ def load(path: str | Path, *, model: Model | None = None, allow_code: bool = Fal
 
     Returns
     -------
-    Result
-        The stored result.
+    Result or StudyTable
+        The stored result; the table of a study.
 
     Raises
     ------
@@ -53,6 +54,8 @@ def load(path: str | Path, *, model: Model | None = None, allow_code: bool = Fal
     if model is not None and not isinstance(model, Model):
         raise UsageError(f"load: model is {model!r:.80}, must be the compiled Model of the run: model=system.compile().")
     path = Path(path)
+    if path.suffix == ".json":
+        return load_study(path)
     read = reader_of(path)
     try:
         data = path.read_bytes()

@@ -13,7 +13,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.diagnostics.contact_warnings import bristle_notes, lift_off_notes, short_impact_notes
 from haugmbd.diagnostics.method_solutions import solutions_of_rates, steps_only
-from haugmbd.diagnostics.run_warnings import RunNote, with_model_notes
+from haugmbd.diagnostics.run_warnings import RunNote, checked, unchecked_note, with_model_notes
 from haugmbd.formulations import Formulation
 from haugmbd.formulations.python_formulation import PythonFormulation, statistics_of
 from haugmbd.integrators.events import EventRecord
@@ -23,7 +23,7 @@ from haugmbd.model.model import Model
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.run_methods import RunMethods
 from haugmbd.simulation.stepping.run import Recorded
-from haugmbd.simulation.stepping.unresolved_steps import stiff_notes
+from haugmbd.simulation.stepping.unresolved_steps import UNRESOLVED_STEPS, stiff_notes
 
 MANY_BODIES = 15
 """Their matrices have rows enough that BLAS divides operations between threads."""
@@ -57,12 +57,13 @@ class ResultMaker:
         counters = found.counters
         if work.solves:
             counters = replace(counters, solves=work.solves, iterations=work.iterations, repartitions=work.repartitions)
-        own, own_u_dot = self._of_method(found)
+        own, own_u_dot, failed = self._of_method(found)
+        notes = [*notes, unchecked_note("all that the method solves for", failed, "recorded")] if failed else notes
         outcome = with_model_notes(found.outcome, model, found.t, found.y, counters.steps, found.energy_restored)
-        outcome = outcome.with_notes(
-            [*notes, *bristle_notes(model, found.t, found.y), *short_impact_notes(model, found.events, method, found.t, found.y)]
-        )
-        outcome = outcome.with_notes([*lift_off_notes(model, found.t, found.y, events), *later])
+        impacts = checked("impacts", lambda: short_impact_notes(model, found.events, method, found.t, found.y))
+        bristles = checked("bristles", lambda: bristle_notes(model, found.t, found.y))
+        lifts = checked("the forces of teeth", lambda: lift_off_notes(model, found.t, found.y, events))
+        outcome = outcome.with_notes([*notes, *bristles, *impacts]).with_notes([*lifts, *later])
         result = Result(
             model,
             found.t,
@@ -81,21 +82,23 @@ class ResultMaker:
             outcome=outcome,
             **other,
         )
-        of_steps = stiff_notes(result, found.stiffness, method) if self.until == np.inf else []
+        if self.until < np.inf:
+            return result
+        of_steps = checked(UNRESOLVED_STEPS, lambda: stiff_notes(result, found.stiffness, method))
         return replace(result, outcome=outcome.with_notes(of_steps)) if of_steps else result
 
-    def _of_method(self, found: Recorded) -> tuple[Array | None, Array | None]:
-        """Return multipliers and accelerations that the method itself solved for; None where they are not kept."""
+    def _of_method(self, found: Recorded) -> tuple[Array | None, Array | None, Exception | None]:
+        """Return multipliers and accelerations that the method itself solved for, None where they are not kept; and an error there."""
         method, own = self.methods.integrator, found.lam
         if (method.own_multipliers or self.record_method) and method.lam_at_steps and self.times is None and own is None:
             own = np.full((len(found.t), self.model.nc), np.nan)  # it did not make a step
         if self.record_method and method.lam_at_steps:
-            return own, steps_only(own, found.u_dot)
+            return own, steps_only(own, found.u_dot), None
         if self.record_method:
             fresh = self.rule.fitted(self.model, self.methods.formulation.pack(self.model))
-            u_dot, lam = solutions_of_rates(self.model, fresh, self.rule.rates, self.rule.options(), found.t, found.y)
-            return lam, u_dot
-        return (own if method.own_multipliers else None), None
+            u_dot, lam, failed = solutions_of_rates(self.model, fresh, self.rule.rates, self.rule.options(), found.t, found.y)
+            return lam, u_dot, failed
+        return (own if method.own_multipliers else None), None, None
 
 
 def settings_of(methods: RunMethods) -> dict[str, str]:

@@ -15,14 +15,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from haugmbd import formulations, integrators
 from haugmbd.compiled.array_types import Array
 from haugmbd.diagnostics.work import QuadratureRule, Work, joined_work, times_between
-from haugmbd.errors import HaugmbdError
+from haugmbd.errors import HaugmbdError, error_text
 from haugmbd.integrators.default_number import DefaultNumber
 from haugmbd.integrators.implicit import constraint_form, newton
 from haugmbd.model import dependent_rows
@@ -157,14 +157,25 @@ class Replayed(Protocol):
         """Return the work at nodes (k,), of a result at the points of the quadrature between them."""
 
 
-def work_or_why(replays: Sequence[Replay], result: Replayed) -> tuple[Work | None, str]:
-    """Return the work along the runs that made a result; else None, and why they are not made again, as part of a sentence."""
+class AlongSteps(NamedTuple):
+    """The work along the runs that made a result; or None, and why they are not made again, as part of a sentence.
+
+    failed: whether an error, such as that of a function of the user, has ended them
+    """
+
+    work: Work | None
+    why: str = ""
+    failed: bool = False
+
+
+def work_or_why(replays: Sequence[Replay], result: Replayed) -> AlongSteps:
+    """Return the work along the runs that made a result, or why there is none."""
     if not replays:
-        return None, "nothing says by which steps they were made"
+        return AlongSteps(None, "nothing says by which steps they were made")
     try:
-        return work_along(replays, result), ""
+        return AlongSteps(work_along(replays, result))
     except HaugmbdError as error:
-        return None, f"{error}".rstrip(".")
+        return AlongSteps(None, f"{error}".rstrip("."), error.__cause__ is not None)
 
 
 def work_along(replays: Sequence[Replay], result: Replayed) -> Work:
@@ -211,6 +222,7 @@ def _work_of(result: Replayed, one: Replay, asked: Array, stored: tuple[Array, A
     wanted = np.unique(np.concatenate([times, stored[0][stored[0] > one.t0]]))
     points = _WorkOfPoints(nodes, times, stored)
     seen = _again(result, one, wanted, until, points)
+    seen.need_end(float(wanted[-1]))
     if len(seen.times()) != len(wanted):
         raise AnotherMotion("made again, the run does not reach the points of the quadrature")
     seen.need_same(SAME_MOTION)
@@ -220,7 +232,7 @@ def _work_of(result: Replayed, one: Replay, asked: Array, stored: tuple[Array, A
 class _Seen:
     """What is kept of a replay, whose states come in parts that overlap: its times, its states at stored times (t, y), and their sizes.
 
-    An error of a part is raised at the end, not in the midst of the run.
+    error: of a part, raised at the end, not in the midst of the run;  stopped: that of the run itself
     """
 
     def __init__(self, stored: tuple[Array, Array]) -> None:
@@ -229,6 +241,7 @@ class _Seen:
         self.common: list[tuple[Array, Array]] = []
         self.size = np.zeros(stored[1].shape[1])
         self.error: Exception | None = None
+        self.stopped: Exception | None = None
 
     def take(self, part: Any, *, is_last: bool = False) -> None:
         """Take the next part of the replay, which is a result, and begins with the last states of the one before."""
@@ -254,9 +267,10 @@ class _Seen:
         return np.concatenate(self.parts)
 
     def need_end(self, until: float) -> None:
-        """Raise AnotherMotion unless the replay has come to a time."""
+        """Raise AnotherMotion unless the replay has come to a time, with the error that has stopped it."""
         if self.last < until:
-            raise AnotherMotion(f"made again, the run does not reach t = {until:.9g} s")
+            by = "" if self.stopped is None else f": {error_text(self.stopped)}"
+            raise AnotherMotion(f"made again, the run does not reach t = {until:.9g} s{by}") from self.stopped
 
     def need_same(self, most: float) -> None:
         """Raise AnotherMotion unless the stored states are those of the replay, where they have a time in common."""
@@ -350,7 +364,7 @@ def _again(result: Replayed, one: Replay, t_eval: Array | None, until: float, se
         try:
             last = result._run_again(one, t_eval, until, seen.take)
         except Exception as error:
-            last = getattr(error, "result", None)
+            last, seen.stopped = getattr(error, "result", None), error
             if last is None:
                 raise
     seen.take(last, is_last=True)

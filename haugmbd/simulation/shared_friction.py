@@ -60,8 +60,8 @@ def need_the_least(model: Model, state: State) -> None:
     what = f"{kept[row]:.6g} by the rows that are kept, and {least[row]:.6g} by the least norm"
     raise SimulationError(
         f"friction by redundancy=MinimumNorm() at t = {state.t:.6g} s: the redundant rows share a load, {model.labels[row].joint!r} "
-        f"carries {what}, so that the choice does not decide the friction. Let the load lie in the plane of the mechanism, or give joints more "
-        "freedom (SJ, CJ, PointOnLine) until no row is redundant."
+        f"carries {what}, so that the choice does not decide the friction. Let the load lie in the plane of the mechanism, or give joints "
+        "more freedom (SJ, CJ, PointOnLine) until no row is redundant."
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.diagnostics.run_warnings import issue
+from haugmbd.diagnostics.run_warnings import checked, issue
 from haugmbd.errors import UsageError
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.chain_state_space import POST_STEP, RATES, ChainStateSpace
@@ -26,6 +26,7 @@ from haugmbd.simulation.run_methods import RunMethods
 from haugmbd.simulation.run_options import Recording, RunOutput
 from haugmbd.simulation.stepping.run import Recorded, Run
 from haugmbd.simulation.stepping.unresolved_chains import chain_stiff_notes
+from haugmbd.simulation.stepping.unresolved_steps import UNRESOLVED_STEPS
 
 Tau = npt.ArrayLike | Callable[[float, Array, Array], npt.ArrayLike]
 
@@ -102,7 +103,9 @@ def _run(
             _all_steps=whole,
             _again=run_chain_again,
         )
-        notes = energy_notes_of(result) + (chain_stiff_notes(result, found.stiffness, method) if until == np.inf else [])
+        notes = checked("the energy", lambda: energy_notes_of(result))
+        if until == np.inf:
+            notes += checked(UNRESOLVED_STEPS, lambda: chain_stiff_notes(result, found.stiffness, method))
         return result.changed(outcome=found.outcome.with_notes(notes))
 
     return Run(problem, method, t_end, recording, record, budget=budget, until=until).run(progress)

@@ -37,6 +37,11 @@ def rebuilt_model(system: System, nominal: Model, solver: str | None = None) -> 
         network=network,
         contacts=tuple(system.contacts),
     )
+    return put_frozen(model, nominal)
+
+
+def put_frozen(model: Model, nominal: Model) -> Model:
+    """Mask the dependent rows of a model, give it the measures of another one where the tables have the same shape, and return it."""
     put_mask(model)
     for name in FROZEN:
         start, rows, columns = model.tables.place(name)

@@ -6,9 +6,11 @@ No request leaves the page: its content security policy forbids all of them.
 
 from __future__ import annotations
 
+import base64
 import html
 import json
 import re
+import zlib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
@@ -37,6 +39,14 @@ POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inli
 SIMULATES = "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
 """Of a page that has an engine: WebAssembly of the page itself, and nothing from elsewhere."""
 
+UNPACK = """(async () => {
+  const bytes = Uint8Array.from(atob(document.getElementById("program").textContent), (c) => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  document.body.append(Object.assign(document.createElement("script"), { textContent: await new Response(stream).text() }));
+})();
+"""
+"""Runs the program of a page that has it deflated."""
+
 TEMPLATE = """<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -57,10 +67,7 @@ TEMPLATE = """<!DOCTYPE html>
 {engine}<script>/* three.js, MIT licence:
 {licence}*/
 {three}</script>
-<script>
-"use strict";
-{scripts}
-</script>
+{program}
 </body>
 </html>
 """
@@ -89,13 +96,26 @@ def html_page(scene: dict[str, Any], numbers: str, simulates: tuple[Mapping[str,
         numbers=numbers,
         licence=_read("bundle", "LICENSE.three"),
         three=_read("bundle", "three.min.js"),
-        scripts=("" if simulates is None else _engine()) + "\n".join(_read("static", name) for name in scripts),
+        program=_program(scripts) if simulates is None else _packed_program(scripts),
     )
 
 
 def _in_script(text: str) -> str:
     """Return JSON that cannot end the script element which contains it, whatever names are in it."""
     return text.replace("<", "\\u003c")
+
+
+def _program(scripts: tuple[str, ...]) -> str:
+    """Return the scripts of a page."""
+    return '<script>\n"use strict";\n' + "\n".join(_read("static", name) for name in scripts) + "\n</script>"
+
+
+@cache
+def _packed_program(scripts: tuple[str, ...]) -> str:
+    """Return the scripts of a page that simulates, deflated: a third of their size, and with the engine's class."""
+    text = '"use strict";\n' + _engine() + "\n".join(_read("static", name) for name in scripts)
+    packed = base64.b64encode(zlib.compress(text.encode(), 9)).decode("ascii")
+    return f'<script type="text/plain" id="program">{packed}</script>\n<script>\n{UNPACK}</script>'
 
 
 @cache

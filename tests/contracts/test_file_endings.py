@@ -48,6 +48,7 @@ WRITERS = {
     "urdf": lambda made, path: mbd.write_urdf(made["system"], path),
     "mjcf": lambda made, path: mbd.write_mjcf(made["system"], path),
     "asmt": lambda made, path: mbd.write_asmt(made["system"], path),
+    "sdf": lambda made, path: mbd.write_sdf(made["system"], path),
 }
 
 

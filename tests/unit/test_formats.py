@@ -30,7 +30,12 @@ def test_every_entry_names_functions_that_are_there(entry):
 @pytest.mark.parametrize("suffix", formats.written_suffixes())
 def test_what_the_table_writes_the_table_reads(suffix, tmp_path):
     path = tmp_path / f"swing{suffix}"
-    formats.write(formats.writer_of(suffix), swing(), path)
+    try:
+        formats.write(formats.writer_of(suffix), swing(), path)
+    except mbd.UsageError as error:
+        if suffix == ".fmu" and "make engine" in str(error):
+            pytest.skip("no engine is built: make engine")
+        raise
     assert path.is_file()
     reader = formats.reader_of(path)
     if suffix not in formats.read_suffixes():

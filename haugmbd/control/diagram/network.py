@@ -37,7 +37,8 @@ class Network:
     coordinates: of each joint coordinate that is a signal, its numbers and the state that counts its turns, -1 for none
     turning: the signals whose rates those states integrate;  x0: initial states
     entries: the force elements by name;  outputs: the outputs that they use, with their places in the driver table
-    motions: those that joints are driven by, whose f, f' and f'' are written there;  masses: those that are masses, with f and f'
+    motions: those that joints are driven by, whose f, f' and f'' are written there
+    masses: those that are masses or moments of inertia, with f and f'
     vectors: the outputs that are vectors;  shapes: of all outputs, at the modelled pose
     place: of the first state there;  n_states: internal states of the model
     make_state: the State of a flat vector;  alone: whether only motions are wanted, where no force is evaluated

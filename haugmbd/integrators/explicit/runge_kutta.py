@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.compiled.jit import DirectCall, released
+from haugmbd.compiled.jit import DirectCall, kernel, released
 from haugmbd.compiled.status_codes import OK
 from haugmbd.errors import UsageError
 from haugmbd.integrators.base import FixedStep, check_first_step
@@ -29,6 +29,36 @@ from haugmbd.integrators.watches.stiffness_watch import StiffnessWatch, change_f
 
 LEFT = 1e-9
 """Relative to a step: a smaller remainder to t_end is not a step of its own."""
+
+
+@kernel
+def make_step(
+    dynamics: Dynamics,
+    options: Options,
+    tableau: Tableau,
+    stiffness: StiffnessWatch,
+    t: float,
+    end: float,
+    h: float,
+    point: Point,
+    k: Array,
+    stage: Array,
+    y_dot: Array,
+) -> int:
+    """Advance the point by a step of h from t to `end`; k: (s - 1, ny) k_2, ..., k_s;  stage, y_dot: (ny,) state and rates there."""
+    c, a, b = tableau
+    for i in range(1, c.size):
+        combine(a[i], h, point.y, point.y_dot, k, stage)
+        code = dynamics.rates(dynamics.pack, options, t + c[i] * h, stage, k[i - 1])
+        if code != OK:
+            return code
+        watch_stage(dynamics.pack, dynamics.watch, c[i], t + c[i] * h, stage)
+    change = change_from_stage(stiffness.columns, a[c.size - 1], b, h, point.y_dot, k)
+    combine(b, h, point.y, point.y_dot, k, stage)
+    code = end_step(dynamics, options, end, stage, point, y_dot)
+    if code == OK and stiffness.columns.size > 0:
+        watch_stiffness(stiffness, end, h, change, k[c.size - 2], point.y_dot, point.y)
+    return code
 
 
 @released
@@ -47,22 +77,11 @@ def run_entry(
 
     Return the code and the number of steps done.
     """
-    (c, a, b), P, watch = tableau, dynamics.pack, dynamics.watch
     for step in range(steps.y.shape[0]):
-        t, end, stage = start_of(step, t0, steps), steps.t[step], steps.y[step]
-        for i in range(1, c.size):
-            combine(a[i], h, point.y, point.y_dot, k, stage)
-            code = dynamics.rates(P, options, t + c[i] * h, stage, k[i - 1])
-            if code != OK:
-                return code, step
-            watch_stage(P, watch, c[i], t + c[i] * h, stage)
-        change = change_from_stage(stiffness.columns, a[c.size - 1], b, h, point.y_dot, k)
-        combine(b, h, point.y, point.y_dot, k, stage)
-        code = end_step(dynamics, options, end, stage, point, steps.y_dot[step])
+        t, end = start_of(step, t0, steps), steps.t[step]
+        code = make_step(dynamics, options, tableau, stiffness, t, end, h, point, k, steps.y[step], steps.y_dot[step])
         if code != OK:
             return code, step
-        if stiffness.columns.size > 0:
-            watch_stiffness(stiffness, end, h, change, k[c.size - 2], point.y_dot, point.y)
         if ends_batch(dynamics, end, h, point):
             return OK, step + 1
     return OK, steps.y.shape[0]

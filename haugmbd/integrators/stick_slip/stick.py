@@ -91,7 +91,12 @@ def batches_with_stick(
         problem.first_batch = FIRST_BATCH
         limited = method.limited(stick.h_still) if stick.is_still else method
         for batch in batches_across(limited, problem, k1, t_end, search):
+            stopped = problem.pack.callback.take_error()  # the watch calls the functions again at states before it
+            if stopped is not None and not isinstance(stopped, Exception):
+                raise stopped  # Ctrl-C
             cut, records, ended = locator.cut(last, batch)
+            if not ended:
+                problem.pack.callback.error = stopped
             yield cut._replace(start_rates=rates, events=(*decided, *stick.stops_and_slips(records)))
             rates, decided = None, ()
             if ended:
@@ -125,7 +130,7 @@ class _Stick:
 
     @cached_property
     def _watch_by_columns(self) -> Watch:
-        """The watch of a model whose friction is found by sweeps, for the rates that these leave out."""
+        """The watch of a model whose friction is found by sweeps or by locks, for the rates that these leave out."""
         return Watch(self.state_space.model, self.problem.pack.callback, by_columns=True)
 
     @property
@@ -273,7 +278,7 @@ class _Stick:
         if not joints:
             return
         watch = self.watch
-        if len(self.state_space.model.tables["FRICTION_PATHS"]):
+        if len(self.state_space.model.tables["FRICTION_PATHS"]) or (self.ints[:, at.CHILD] >= 0).all():
             watch = self._watch_by_columns
             watch.modes[:] = 0.0
             watch.modes[joints, at.MODE] = at.STICKS

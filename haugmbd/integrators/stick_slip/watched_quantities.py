@@ -20,10 +20,10 @@ from haugmbd.formulations.newton_euler import accelerate
 from haugmbd.friction import columns as at
 from haugmbd.friction.loop_arrays import algebra_size
 from haugmbd.friction.sticking import HELD
+from haugmbd.friction.tables import by_columns_alone
 from haugmbd.integrators.events import Event, Flags
 from haugmbd.integrators.leaps import may_turn
 from haugmbd.integrators.state_space import MaximalStateSpace
-from haugmbd.kkt.registry import without_sweeps
 from haugmbd.math.body_columns import VELOCITY
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -81,7 +81,7 @@ class Watch:
 
     def __init__(self, model: Model, callback: Callback | None = None, *, by_columns: bool = False) -> None:
         pack = model.pack() if callback is None else model.pack()._replace(callback=callback)
-        self.model, self.pack = model, pack._replace(ints=without_sweeps(pack.ints)) if by_columns else pack
+        self.model, self.pack = model, pack._replace(ints=by_columns_alone(pack.ints)) if by_columns else pack
         self.modes = workspace_array(self.pack, "FRICTION_MODES")
         self.terms = workspace_array(self.pack, "FRICTION_TERMS")
         self.units = np.full((len(self.modes), 2), LARGEST_UNIT)
@@ -94,7 +94,10 @@ class Watch:
         self._seen, self._turns = [], (None, self._turns[1])
 
     def over(self, t: Array, y: Array) -> Array:
-        """Return the quantities (n, nf, 4) at flat states y (n, ny); NaN from the first state on that has no solution."""
+        """Return the quantities (n, nf, 4) at flat states y (n, ny); NaN from the first state on that has no solution.
+
+        Raise the error of a function of the user: the states are those of steps, and between them.
+        """
         for states, values in self._seen:
             if states is y:
                 return values
@@ -103,8 +106,8 @@ class Watch:
         self.pack.callback.keep_interruption(code)
         if code != OK:
             error = self.pack.callback.take_error()
-            if error is not None and not isinstance(error, Exception):
-                raise error  # Ctrl-C; an error is raised again at the single state
+            if error is not None:
+                raise error
             out[done:] = np.nan
         values = out.reshape(len(t), -1, QUANTITIES)
         self._seen = [*self._seen[-1:], (y, values)]  # the ends of steps, and their middles

@@ -7,6 +7,7 @@ joints           joints between two markers
 couplings        gears, racks and screws
 general          motions of six coordinates, and forces along a line
 limits           limits of joints
+contradictions   directions that contradict the other joints at the pose of the file
 mechanism        from an assembly to a System
 read             read_asmt
 write_couplings  couplings as gears, racks and screws, for write_asmt

@@ -6,12 +6,13 @@ from pathlib import Path as FilePath
 
 from haugmbd.bodies.frame import Frame
 from haugmbd.deprecated import check_keywords
-from haugmbd.errors import Fault, ModelFileError, UsageError
+from haugmbd.errors import AssemblyError, Fault, ModelFileError, UsageError, warn_user
 from haugmbd.modelfile.asmt.assembly import Assembly, assembly_of
+from haugmbd.modelfile.asmt.contradictions import leave_out_contradictions
 from haugmbd.modelfile.asmt.limits import limits_of
-from haugmbd.modelfile.asmt.mechanism import mechanism
+from haugmbd.modelfile.asmt.mechanism import Built, mechanism
 from haugmbd.modelfile.asmt.records import parse_records
-from haugmbd.modelfile.imports import OPEN, ImportReport, LoopClosure, add_stops, close_joints, read_stiffness
+from haugmbd.modelfile.imports import OPEN, Closed, ImportReport, LoopClosure, add_stops, close_joints, read_stiffness
 from haugmbd.modelfile.text import decode, read_bounded
 from haugmbd.modelfile.values import finite
 from haugmbd.simulation.results.io.paths import path_of
@@ -59,7 +60,8 @@ def read_asmt(
     ModelFileError
         With all faults of the file: line, place, defect and remedy of each.
     AssemblyError
-        If the joints cannot be closed; close=False returns them open.
+        If the joints cannot be closed; close=False returns them open. Axes that contradict the other joints are left as they are, with a
+        warning, if all else holds at the pose of the file.
     UsageError
         If there is no such file, or if length is not positive.
 
@@ -88,7 +90,7 @@ def read_asmt(
     if made.faults:
         raise ModelFileError(str(path), made.faults)
     built.system.tolerance = tolerance
-    done = close_joints(built.system, bool(built.system.joints), close)
+    done = _closed(built, close)
     limits, unread = limits_of(made, built.system.joints) if stiffness is not None else ([], [str(limit) for limit in made.limits])
     stops = add_stops(limits, built.system, done.system, stiffness)
     bodies = {body.name: body for body in done.system.bodies}
@@ -114,6 +116,20 @@ def read_asmt(
         nothing_moves="All its parts are fixed to the assembly, which is the ground: remove a fixed joint of the file.",
     )
     return done.system
+
+
+def _closed(built: Built, close: bool) -> Closed:
+    """Return the mechanism closed; without directions that contradict the other joints, if the pose of the file closes all else."""
+    try:
+        return close_joints(built.system, bool(built.system.joints), close)
+    except AssemblyError:
+        left_out = leave_out_contradictions(built.system)
+        if not left_out:
+            raise
+    built.warnings.extend(left_out)
+    for text in left_out:
+        warn_user(text)
+    return close_joints(built.system, True, close)
 
 
 def _ignored(made: Assembly) -> list[str]:

@@ -3,6 +3,7 @@ r"""write_asmt: a System as an assembly of FreeCAD's solver: parts, a marker for
 part        the axes of the body, its origin in the centre of mass; principal axes and moments of its inertia
 marker      the frame of the joint on its body; z is the axis
 couplings   of two coordinates as gears, racks and screws
+TSDA        a force along the line of two markers, InLineForceTorque
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from haugmbd.deprecated import check_keywords
 from haugmbd.drivers import Constant, Driver
 from haugmbd.drivers.expression import Expression
 from haugmbd.errors import Fault, UsageError
+from haugmbd.forces import TSDA
+from haugmbd.forces.base import ForceElement
 from haugmbd.joints import (
     CJ,
     RJ,
@@ -150,8 +153,7 @@ class _Writer:
                 motions += self.motion(joint)
             else:
                 joints += self.joint(joint)
-        for load in self.system.loads:
-            self.faults.append(Fault(load.where, f"the file holds no {kind_of(load)}", REMEDY))
+        forces = [line for load in self.system.loads for line in self.force(load)]
         if any(shape is not ... for body in self.system.bodies for shape in body.shape):
             self.left.append("shapes")
         lines = [HEADS[0], "Assembly", *record(1, "Notes", "(Text string: '' runs: (Core.RunArray runs: #() values: #()))")]
@@ -162,7 +164,7 @@ class _Writer:
             lines += self.part(body)
         lines += ["\tKinematicIJs", "\tConstraintSets", "\t\tJoints", *joints, "\t\tMotions", *motions, "\t\tGeneralConstraintSets"]
         gravity = np.asarray(self.system.gravity, dtype=np.float64) / self.length
-        lines += ["\tForceTorques", *record(1, "ConstantGravity", row(gravity)), "\tSimulationParameters"]
+        lines += ["\tForceTorques", *forces, *record(1, "ConstantGravity", row(gravity)), "\tSimulationParameters"]
         for key, value in {"tstart": 0, "tend": 1, "hmin": 1e-9, "hmax": 1, "hout": 0.01, "errorTol": 1e-6}.items():
             lines += record(2, key, value)
         lines += ["\tAnimationParameters"]
@@ -243,6 +245,28 @@ class _Writer:
         values = [line for key, x in made.lengths.items() for line in record(4, key, repr(float(x) / self.length))]
         head = [f"\t\t\t{made.kind}", *record(4, "Name", self.joint_names[id(joint)])]
         return [*head, *record(4, "MarkerI", ends[0]), *record(4, "MarkerJ", ends[1]), *values]
+
+    def force(self, load: ForceElement) -> Lines:
+        """Return a spring between two points as a force along a line; a fault for any other load."""
+        drivers = load.actuator.drivers if type(load) is TSDA else ()
+        if type(load) is not TSDA or load.user_function() is not None or not all(isinstance(f, Constant) for f in drivers):
+            self.faults.append(
+                Fault(load.where, f"the file holds no {kind_of(load)}; of loads it holds springs between points", REMEDY)
+            )
+            return []
+        constant = sum(float(f.value) for f in drivers if isinstance(f, Constant))
+        k, c, l0 = load.k * self.length, load.c * self.length, load.l0 / self.length
+        tension = f"{k!r}*(rIJ(self) - {l0!r}) + {c!r}*vrIJ(self) + {constant!r}"
+        name = load.name.replace("/", "_")
+        while name in self.joint_names.values():
+            name += "_"
+        ends = []
+        for side, frame in (("i", load.frame_i), ("j", load.frame_j)):
+            own = [] if frame.body.is_ground else [self.names[id(frame.body)]]
+            self.markers[id(frame.body)] += ["Marker", *record(1, "Name", f"{name} {side}"), *self.pose(1, frame.s_bar, np.eye(3))]
+            ends.append("/".join(["", self.name, *own, f"{name} {side}"]))
+        head = ["\t\tInLineForceTorque", *record(3, "Name", name), *record(3, "MarkerI", ends[0]), *record(3, "MarkerJ", ends[1])]
+        return [*head, *record(3, "tension", tension), *record(3, "twist", "0.0")]
 
     def motion(self, driver: Joint) -> Lines:
         """Return a motion; a fault for a driver whose formula cannot be written."""

@@ -193,7 +193,7 @@ def sprung_tendons(engine: Engine) -> dict[int, tuple[float, float]]:
     return {n: (float(k[n]), float(c[n])) for n in range(m.ntendon) if k[n] or c[n]}
 
 
-def ignored(engine: Engine) -> list[str]:
+def ignored(engine: Engine, *, stops: bool = False) -> list[str]:
     """Return the elements that are not read and do not change a motion without contacts, as texts."""
     m = engine.m
     contacts = int(np.count_nonzero(m.geom_contype | m.geom_conaffinity))
@@ -206,7 +206,7 @@ def ignored(engine: Engine) -> list[str]:
         "cameras and lights": m.ncam + m.nlight,
         "contact pairs": m.npair,
         "tendons, which have no spring and no damper": m.ntendon - len(sprung_tendons(engine)),
-        "limits of tendons": int(np.count_nonzero(m.tendon_limited)),
+        "limits of tendons": 0 if stops else int(np.count_nonzero(m.tendon_limited)),
         "friction losses of tendons": int(np.count_nonzero(m.tendon_frictionloss)),
     }
     return [f"{what} ({n})" for what, n in counts.items() if n]

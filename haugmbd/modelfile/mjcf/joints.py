@@ -4,6 +4,7 @@ r"""The joints of a body against its parent: one, or several that act one after 
     slide              TJ            hinge and slide along it                   CJ
     ball               SJ            three hinges with one anchor               SJ
     free               none          slides across a hinge                      Planar
+    slide and ball     PointOnLine   two slides and a ball                      PointInPlane;  with three the body is free
                                      two or three slides                        equations: no rotation, and in a plane
 
 Where no joint of the catalogue stands for all of them, links are between them:
@@ -29,7 +30,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints import DP1, DP2, coincident
 from haugmbd.constraints.joint import Joint
 from haugmbd.errors import UsageError
-from haugmbd.joints import CJ, RJ, SJ, TJ, UJ, Planar
+from haugmbd.joints import CJ, RJ, SJ, TJ, UJ, Planar, PointInPlane, PointOnLine
 from haugmbd.math.euler_parameters import cross
 from haugmbd.modelfile.mjcf.engine import BALL, FREE, HINGE, SLIDE, Engine
 from haugmbd.modelfile.parts.equations import Equations
@@ -59,8 +60,10 @@ def joint_of(name: str, i: Body, j: Body, kinds: list[int], anchors: Any, axes: 
         return TJ(name, i, j, point=anchors[0], axis=axes[0])
     hinges = [k for k, kind in enumerate(kinds) if kind == HINGE]
     slides = [k for k, kind in enumerate(kinds) if kind == SLIDE]
+    if kinds in (ordered := [BALL, *[SLIDE] * len(slides)], ordered[::-1]):
+        return _on_slides(name, (i, j) if kinds[-1] == BALL else (j, i), anchors[kinds.index(BALL)], axes[slides])
     if len(hinges) + len(slides) < len(kinds):
-        raise UsageError("a ball or free joint with others on one body cannot be read")
+        raise UsageError("a ball with hinges on one body, or between slides, cannot be read as one joint")
     if len(hinges) == 0:
         return _sliding(name, i, j, axes)
     if len(hinges) == 1 and len(slides) == 1 and _parallel(axes[0], axes[1]):
@@ -92,6 +95,16 @@ def _sliding(name: str, i: Body, j: Body, axes: Array) -> Joint:
     return Equations(name, fi, fj, rows, None)
 
 
+def _on_slides(name: str, ends: tuple[Body, Body], point: Array, axes: Array) -> Joint | None:
+    """Return the joint of slides and a ball: a point of the second body on a line or plane of the first; None if it is free."""
+    rank = int(np.linalg.matrix_rank(axes, tol=ALIGNED))
+    if rank < len(axes):
+        raise UsageError(f"{len(axes)} slides along {rank} directions are dependent")
+    if rank == 1:
+        return PointOnLine(name, *ends, point=point, axis=axes[0])
+    return PointInPlane(name, *ends, point=point, normal=cross(axes[0], axes[1])) if rank == 2 else None
+
+
 def _about_a_point(name: str, i: Body, j: Body, anchor: Array, axes: Array) -> Joint:
     """Return the joint of two or three hinges with one anchor."""
     if len(axes) == 3 and abs(np.linalg.det(axes)) > ALIGNED:
@@ -109,8 +122,12 @@ def _about_a_point(name: str, i: Body, j: Body, anchor: Array, axes: Array) -> J
 def dependent(engine: Engine, numbers: list[int]) -> bool:
     """Return whether joints of one body can move while it stands at the pose of the engine, against no armature."""
     m, d = engine.m, engine.d
+    balls = [n for n in numbers if m.jnt_type[n] == BALL]
+    single = [n for n in numbers if n not in balls]
+    numbers = [*single, *(n for n in balls for _ in range(3))]  # a ball is three hinges
     axes, anchors = np.array(d.xaxis[numbers]), np.array(d.xanchor[numbers])
-    hinges = m.jnt_type[numbers] == HINGE
+    axes[len(single) :] = np.tile(np.eye(3), (len(balls), 1))
+    hinges = m.jnt_type[numbers] != SLIDE
     arms = (anchors - anchors[hinges][0]) if hinges.any() else np.zeros_like(anchors)
     size = float(np.abs(arms[hinges]).max(initial=0.0)) or 1.0
     linear = np.where(hinges[:, None], cross(arms / size, axes), axes)

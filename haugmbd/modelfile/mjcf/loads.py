@@ -16,17 +16,18 @@ from typing import Any
 
 import numpy as np
 
+from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import Fault, UsageError
-from haugmbd.forces import RSDA, JointForce, JointSpring
+from haugmbd.forces import RSDA, JointForce, JointSpring, PointForce, Torque
 from haugmbd.forces.base import ForceElement
 from haugmbd.modelfile.mjcf.engine import HINGE, SLIDE, Engine
 from haugmbd.modelfile.values import finite
 
-FIXED_GAIN, AFFINE_GAIN, NO_BIAS, AFFINE_BIAS, NO_DYNAMICS, ON_JOINT = 0, 1, 0, 1, 0, 0
+FIXED_GAIN, AFFINE_GAIN, NO_BIAS, AFFINE_BIAS, NO_DYNAMICS, ON_JOINT, AT_SITE = 0, 1, 0, 1, 0, 0, 4
 """Of mjtGain, mjtBias, mjtDyn and mjtTrn."""
 
 
@@ -75,24 +76,72 @@ def _add_actuator(engine: Engine, k: int, u: float, found: Array) -> str:
     """Add the law of an actuator; return what cannot be read of it, "" if it can."""
     m = engine.m
     joint = int(m.actuator_trnid[k, 0])
+    if m.actuator_trntype[k] == AT_SITE:
+        force = _force_at_site(engine, k, u)
+        return force if isinstance(force, str) else ""
     if m.actuator_trntype[k] != ON_JOINT or m.jnt_type[joint] not in (HINGE, SLIDE):
-        return "it does not act on a hinge or a slide"
+        return "it does not act on a hinge, a slide or a site"
+    law = _law(engine, k, u)
+    if isinstance(law, str):
+        return law
+    if m.jnt_actfrclimited[joint]:
+        return "the force of actuators on its joint is limited"
+    g = float(m.actuator_gear[k, 0])
+    found[joint] += g * law * (1.0, g, g)
+    return ""
+
+
+def _law(engine: Engine, k: int, u: float) -> Array | str:
+    """Return the force b0 + b1 l + b2 l' of an actuator at its control, (3,), or what cannot be read of it."""
+    m = engine.m
     if m.actuator_dyntype[k] != NO_DYNAMICS:
         return "it has an activation state"
     if m.actuator_gaintype[k] not in (FIXED_GAIN, AFFINE_GAIN) or m.actuator_biastype[k] not in (NO_BIAS, AFFINE_BIAS):
         return "its gain or bias is not affine"
     gain = np.array(m.actuator_gainprm[k, :3]) * ((1.0, 0.0, 0.0) if m.actuator_gaintype[k] == FIXED_GAIN else 1.0)
     bias = np.array(m.actuator_biasprm[k, :3]) * (0.0 if m.actuator_biastype[k] == NO_BIAS else 1.0)
-    law = gain * u + bias
+    law: Array = gain * u + bias
     if m.actuator_forcelimited[k]:
         if np.any(law[1:]):
             return "its force depends on the motion and is limited"
         law[0] = np.clip(law[0], *m.actuator_forcerange[k])
-    if m.jnt_actfrclimited[joint]:
-        return "the force of actuators on its joint is limited"
-    g = float(m.actuator_gear[k, 0])
-    found[joint] += g * law * (1.0, g, g)
-    return ""
+    return law
+
+
+def _force_at_site(engine: Engine, k: int, u: float) -> Array | str:
+    """Return force and torque of an actuator at a site, along the axes of the site, or of one of the world, (6,); or why there are none."""
+    m, law = engine.m, _law(engine, k, u)
+    if isinstance(law, str):
+        return law
+    reference = int(m.actuator_trnid[k, 1])
+    if np.any(law[1:]):
+        return "it acts at a site, and its force depends on the motion"
+    if reference >= 0 and engine.leaders()[m.site_bodyid[reference]] != 0:
+        return "it acts between two sites that move"
+    return np.asarray(law[0] * np.array(m.actuator_gear[k]))
+
+
+def forces_at_sites(engine: Engine, u: Array | None, bodies: list[Body]) -> list[ForceElement]:
+    """Return the constant forces and torques of actuators at sites."""
+    m, d = engine.m, engine.d
+    found: list[ForceElement] = []
+    if u is None or engine.off("ACTUATION"):
+        return found
+    for k in filter(engine.acts, range(m.nu)):
+        six = _force_at_site(engine, k, float(u[k])) if m.actuator_trntype[k] == AT_SITE else ""
+        if isinstance(six, str):
+            continue
+        site, reference = (int(n) for n in m.actuator_trnid[k])
+        body, name = bodies[int(m.site_bodyid[site])], engine.name("actuator", k)
+        if body.is_ground:
+            continue
+        axes = np.array(d.site_xmat[site if reference < 0 else reference]).reshape(3, 3)
+        frame, A = ("body", body.A.T @ axes) if reference < 0 else ("global", axes)
+        if six[:3].any():
+            found.append(PointForce(name, body, point=np.array(d.site_xpos[site]), force=A @ six[:3], frame=frame))
+        if six[3:].any():
+            found.append(Torque(f"{name} torque" if six[:3].any() else name, body, torque=A @ six[3:], frame=frame))
+    return found
 
 
 def hinge_load(name: str, joint: Joint, law: Any, q_0: float, sense: float) -> ForceElement:

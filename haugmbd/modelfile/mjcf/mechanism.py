@@ -36,9 +36,10 @@ from haugmbd.modelfile.mjcf.couplings import (
 )
 from haugmbd.modelfile.mjcf.engine import BALL, CONNECT, FREE, HINGE, SLIDE, TENDON, WELD, Engine, is_fixed, sprung_tendons
 from haugmbd.modelfile.mjcf.joints import dependent, joint_of, links_between
-from haugmbd.modelfile.mjcf.loads import controls, hinge_load, laws, loads_along
+from haugmbd.modelfile.mjcf.loads import controls, forces_at_sites, hinge_load, laws, loads_along
 from haugmbd.modelfile.mjcf.medium import in_medium
-from haugmbd.modelfile.mjcf.passive import ball_loads, free_loads, held_up, joints_of_tendon, tendon_loads
+from haugmbd.modelfile.mjcf.passive import ball_loads, free_loads, held_up, joints_of_tendon, numbers_of, tendon_loads
+from haugmbd.modelfile.mjcf.tendons import held_tendon, is_held
 from haugmbd.system.system import System
 
 SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX = 2, 3, 4, 5, 6
@@ -64,24 +65,25 @@ class Built(NamedTuple):
     taken: set[str]
 
 
-def mechanism(engine: Engine, name: str, control: Mapping[str, float] | None, *, stops: bool = False) -> Built:
-    """Return the system at the pose of the engine; its equalities may be open.  stops: whether limits of joints are wanted"""
+def mechanism(engine: Engine, name: str, control: Mapping[str, float] | None, *, stop_stiffness: float | None = None) -> Built:
+    """Return the system at the pose of the engine; its equalities may be open.  stop_stiffness: of limits, if they are wanted"""
     m = engine.m
     gravity = np.zeros(3) if engine.off("GRAVITY") else np.array(m.opt.gravity)
     still = np.flatnonzero(engine.leaders() == 0).tolist()
     shapes = tuple(shape for k in still for shape in _placed(engine, k, IDENTITY, np.zeros(3)))
     built = Built(System(name, gravity=gravity, ground_shape=shapes), {}, {}, {}, {}, [], [], [], [], _names(engine))
     bodies = _bodies(engine, built)
-    law = laws(engine, controls(engine, control), built.faults)
+    u = controls(engine, control)
+    law = laws(engine, u, built.faults)
+    _add_loads(built, forces_at_sites(engine, u, bodies))
     for k in np.flatnonzero(m.jnt_type == FREE).tolist():
         _add_loads(built, free_loads(engine, k, built.system.ground, bodies[int(m.jnt_bodyid[k])]))
-    needed = _needed(engine, built, law, stops=stops)
+    needed = _needed(engine, built, law, stops=stop_stiffness is not None)
     for k in range(1, m.nbody):
         if m.body_jntnum[k] > 0:
             _add_joint(engine, built, bodies, k, law, needed)
-    _add_loads(
-        built, [*held_up(engine, bodies), *in_medium(engine, bodies), *tendon_loads(engine, bodies, built.placed, built.faults)]
-    )
+    tendons = tendon_loads(engine, bodies, built.placed, built.faults, stop_stiffness)
+    _add_loads(built, [*held_up(engine, bodies), *in_medium(engine, bodies), *tendons])
     if control is None and m.nu:
         built.ignored.append(f"actuators ({m.nu})")
     built.warnings.extend(heavy("body", dict.fromkeys(bodies)))
@@ -198,7 +200,8 @@ def _placed(engine: Engine, k: int, frame: Transform, center: Array) -> list[Sha
 def _needed(engine: Engine, built: Built, law: Array, *, stops: bool) -> set[int]:
     """Return the joints whose coordinates are needed: forces, rotors, equalities, or stops act along them."""
     needed = {*np.flatnonzero(law.any(axis=1)).tolist(), *built.rotors}
-    for n in filter(lambda n: is_fixed(engine, n), sprung_tendons(engine)):
+    limited = np.flatnonzero(engine.m.tendon_limited).tolist() if stops and not engine.off("LIMIT") else []
+    for n in filter(lambda n: is_fixed(engine, n), (*sprung_tendons(engine), *limited)):
         needed |= set(joints_of_tendon(engine, n))
     for rule in followers(engine):
         needed |= {rule.joint, rule.leader} - {-1}
@@ -220,7 +223,8 @@ def _add_joint(engine: Engine, built: Built, bodies: list[Body], k: int, law: Ar
     kinds = [int(m.jnt_type[n]) for n in numbers]
     name = engine.name("joint", numbers[0]) if len(numbers) == 1 else "+".join(engine.name("joint", n) for n in numbers)
     i, j = bodies[m.body_parentid[k]], bodies[k]
-    serial = len(numbers) > 1 and set(kinds) <= {HINGE, SLIDE}
+    serial = len(numbers) > 1 and set(kinds[:-1]) <= {HINGE, SLIDE} and kinds[-1] != FREE
+    damped = [n for n in numbers if len(numbers) > 1 and m.jnt_type[n] == BALL and any(numbers_of(engine, n))]
     try:
         joint = joint_of(name, i, j, kinds, np.array(d.xanchor[numbers]), np.array(d.xaxis[numbers]))
     except UsageError as error:
@@ -230,14 +234,17 @@ def _add_joint(engine: Engine, built: Built, bodies: list[Body], k: int, law: Ar
             return
         joint = None
     else:
-        if joint is None:  # free
+        if kinds == [FREE] or (joint is None and not (needed & set(numbers) or damped)):
             return
-    placed = {} if joint is None else _coordinates(engine, joint, numbers)
+    placed = {} if joint is None or joint.j is not j else _coordinates(engine, joint, numbers)
     if kinds == [BALL] and joint is not None:
         _put_joint(engine, built, joint, placed, law)
         _add_loads(built, ball_loads(engine, numbers[0], i, joint))
-    elif joint is not None and not (serial and (needed & set(numbers)) - set(placed)):
+    elif joint is not None and not (len(numbers) > 1 and (damped or (needed & set(numbers)) - set(placed))):
         _put_joint(engine, built, joint, placed, law)
+    elif not serial:
+        what = "a ball before slides, with springs, dampers, rotors or equalities along them, cannot be read"
+        built.faults.append(Fault(f"body {engine.name('body', k)!r}", what, "Put the ball last, or a body between them."))
     else:
         _put_serial_joints(engine, built, (i, j), k, law)
 
@@ -288,6 +295,8 @@ def _put_serial_joints(engine: Engine, built: Built, ends: tuple[Body, Body], k:
         joint = joint_of(engine.name("joint", n), i, j, [int(m.jnt_type[n])], np.array(d.xanchor[[n]]), np.array(d.xaxis[[n]]))
         assert joint is not None
         _put_joint(engine, built, joint, _coordinates(engine, joint, [n]), law)
+        if m.jnt_type[n] == BALL:
+            _add_loads(built, ball_loads(engine, n, i, joint))
 
 
 def _add_rotor(engine: Engine, built: Built, bodies: list[Body], n: int, a: float) -> None:
@@ -315,6 +324,9 @@ def _add_equality(engine: Engine, built: Built, bodies: list[Body], k: int, rule
         return
     if rule is not None:
         _close(built, follow(engine, built.placed, rule, _free(built, name)), "joint")
+        return
+    if kind == TENDON and (n := is_held(engine, k)) >= 0:
+        _close(built, held_tendon(engine, k, n, bodies, _free(built, name)), "tendon")
         return
     if kind == TENDON:
         _close(built, couple_tendons(engine, built.placed, k, _free(built, name)), "tendon")

@@ -28,6 +28,8 @@ class BoxInMedium(ForceElement):
     density, viscosity: of the medium [kg/m3], [Pa s];  wind: (3,) its velocity, global [m/s]
     """
 
+    reads_pose = False
+
     def __init__(
         self,
         name: str,

@@ -4,7 +4,7 @@ r"""Passive forces of ball joints, free joints, bodies and tendons; those of hin
     free       the same against the ground, and the force -k (x - x_0) - c x' at the origin of the body frame
     gravcomp   force -a m g at the centre of mass of a body of the file
     fixed tendon     L = sum b_i q_i       tau_i = -b_i (k (L - L_0) + c L'),     L_0: the nearest length of a range
-    spatial tendon   between two sites on different bodies: a TSDA; parts between sites on one body only shift its free length
+    spatial tendon   see `tendons`
 
 The damper of a free joint is four dampers c / 4 at the corners r_n of a regular tetrahedron around the origin, |r_n|^2 = 3/2:
     sum r_n = 0,    sum (|r_n|^2 I - r_n r_n^T) = 4 I    ->    force -c x',  torque -c w,  at any pose
@@ -23,21 +23,20 @@ from haugmbd.bodies.part import changed
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.errors import Fault
-from haugmbd.forces import TSDA, Bushing, JointForce, JointFriction, PointForce, Viscous
+from haugmbd.forces import Bushing, JointForce, JointFriction, PointForce, Viscous
 from haugmbd.forces.base import ForceElement
 from haugmbd.math import euler_parameters
 from haugmbd.modelfile.mjcf.couplings import Placed
 from haugmbd.modelfile.mjcf.engine import FREE, Engine, is_fixed, sprung_tendons
+from haugmbd.modelfile.mjcf.tendons import spatial_tendon
 
-SITE = 3
-"""Of mjtWrap: a tendon goes through a site."""
 CORNERS = np.sqrt(0.5) * np.array(((1.0, 1.0, 1.0), (1.0, -1.0, -1.0), (-1.0, 1.0, -1.0), (-1.0, -1.0, 1.0)))
 """Of a regular tetrahedron with |r|^2 = 3/2."""
 
 
 def ball_loads(engine: Engine, n: int, i: Body, joint: Joint) -> list[ForceElement]:
     """Return the spring and the damper of a ball joint n on body i."""
-    k, c = _numbers(engine, n)
+    k, c = numbers_of(engine, n)
     name = engine.name("joint", n)
     found: list[ForceElement] = [JointFriction(f"{name} damping", joint, Viscous(c))] if c else []
     return [*found, _rotation_spring(engine, n, (i, joint.j), (0.0, 0.0, 0.0, k, k, k))] if k else found
@@ -45,7 +44,7 @@ def ball_loads(engine: Engine, n: int, i: Body, joint: Joint) -> list[ForceEleme
 
 def free_loads(engine: Engine, n: int, ground: Body, body: Body) -> list[ForceElement]:
     """Return the spring and the dampers of a free joint n, whose velocities are those of the origin of the body frame."""
-    k, c = _numbers(engine, n)
+    k, c = numbers_of(engine, n)
     name, number = engine.name("joint", n), int(engine.m.jnt_bodyid[n])
     at, A = np.array(engine.d.xpos[number]), np.array(engine.d.xmat[number]).reshape(3, 3)
     part = (*(0.25 * c,) * 3, 0.0, 0.0, 0.0)
@@ -57,7 +56,7 @@ def free_loads(engine: Engine, n: int, ground: Body, body: Body) -> list[ForceEl
     return [*found, _rotation_spring(engine, n, (ground, body), (k,) * 6)] if k else found
 
 
-def _numbers(engine: Engine, n: int) -> tuple[float, float]:
+def numbers_of(engine: Engine, n: int) -> tuple[float, float]:
     """Return the stiffness and the damping of a joint."""
     m = engine.m
     k = 0.0 if engine.off("SPRING") else float(m.jnt_stiffness[n])
@@ -112,11 +111,21 @@ class TendonLaw:
         return np.asarray(-(self.k * stretch + self.c * float(self.b @ qd)) * self.b)
 
 
-def tendon_loads(engine: Engine, bodies: list[Body], placed: dict[int, Placed], faults: list[Fault]) -> list[ForceElement]:
-    """Return the springs and dampers of tendons; faults for those that cannot be read."""
+def tendon_loads(
+    engine: Engine, bodies: list[Body], placed: dict[int, Placed], faults: list[Fault], stop_stiffness: float | None
+) -> list[ForceElement]:
+    """Return the springs and dampers of tendons, and stops at their limits; faults for those that cannot be read."""
     found: list[ForceElement] = []
+    for n in np.flatnonzero(engine.m.tendon_limited).tolist() if stop_stiffness and not engine.off("LIMIT") else ():
+        rest = (float(engine.m.tendon_range[n, 0]), float(engine.m.tendon_range[n, 1]))
+        stop = _tendon(engine, n, bodies, placed, (float(stop_stiffness or 0.0), 0.0), rest, "limit")
+        if isinstance(stop, str):
+            what = f"its limits cannot be read: {stop}"
+            faults.append(Fault(f"tendon {engine.name('tendon', n)!r}", what, "Remove them, or leave stop_stiffness= out."))
+        else:
+            found += stop
     for n, (k, c) in sprung_tendons(engine).items():
-        made = _fixed_tendon(engine, n, placed, k, c) if is_fixed(engine, n) else _spatial_tendon(engine, n, bodies, k, c)
+        made = _tendon(engine, n, bodies, placed, (k, c), _rest(engine, n), "spring")
         if isinstance(made, str):
             where = f"tendon {engine.name('tendon', n)!r}"
             faults.append(
@@ -140,9 +149,20 @@ def joints_of_tendon(engine: Engine, n: int) -> dict[int, float]:
     return {joint: b for joint, b in factors.items() if b}
 
 
-def _fixed_tendon(engine: Engine, n: int, placed: dict[int, Placed], k: float, c: float) -> list[ForceElement] | str:
-    """Return the forces of a fixed tendon, or why there are none."""
-    m, d = engine.m, engine.d
+def _tendon(
+    engine: Engine,
+    n: int,
+    bodies: list[Body],
+    placed: dict[int, Placed],
+    law: tuple[float, float],
+    rest: tuple[float, float],
+    word: str,
+) -> list[ForceElement] | str:
+    """Return the forces of a tendon with stiffness and damping `law`, slack between the lengths `rest`; or why there are none."""
+    m, d, (k, c) = engine.m, engine.d, law
+    name = f"{engine.name('tendon', n)} {word}"
+    if not is_fixed(engine, n):
+        return spatial_tendon(engine, n, bodies, name, k, c, rest)
     factors = joints_of_tendon(engine, n)
     missing = [engine.name("joint", joint) for joint in factors if joint not in placed]
     if missing:
@@ -151,46 +171,10 @@ def _fixed_tendon(engine: Engine, n: int, placed: dict[int, Placed], k: float, c
         return []
     b = np.array([placed[joint].sense * x for joint, x in factors.items()])
     start = sum(x * float(d.qpos[m.jnt_qposadr[joint]]) for joint, x in factors.items())
-    law = TendonLaw(b, start, _rest(engine, n), k, c)
-    return [JointForce(f"{engine.name('tendon', n)} force", [placed[joint].coordinate for joint in factors], law)]
+    return [JointForce(name, [placed[joint].coordinate for joint in factors], TendonLaw(b, start, rest, k, c))]
 
 
 def _rest(engine: Engine, n: int) -> tuple[float, float]:
     """Return the range of lengths in which the spring of a tendon is slack."""
     lower, upper = np.ravel(engine.m.tendon_lengthspring[n])
     return float(lower), float(upper)
-
-
-def _spatial_tendon(engine: Engine, n: int, bodies: list[Body], k: float, c: float) -> list[ForceElement] | str:
-    """Return the spring of a spatial tendon with one part between two bodies, or why there is none."""
-    m, d = engine.m, engine.d
-    parts = range(m.tendon_adr[n], m.tendon_adr[n] + m.tendon_num[n])
-    if any(m.wrap_type[part] != SITE for part in parts):
-        return "it goes over pulleys or around geoms"
-    sites = [int(m.wrap_objid[part]) for part in parts]
-    points = [np.array(d.site_xpos[site]) for site in sites]
-    on = [bodies[int(m.site_bodyid[site])] for site in sites]
-    moving = [a for a in range(len(sites) - 1) if on[a] is not on[a + 1]]
-    if not moving:
-        return []
-    lower, upper = _rest(engine, n)
-    if len(moving) > 1 or (k and lower != upper):
-        return (
-            f"it has {len(moving)} parts that change their length"
-            if len(moving) > 1
-            else f"its spring is slack from {lower:g} to {upper:g}"
-        )
-    still = sum(float(np.linalg.norm(points[a + 1] - points[a])) for a in range(len(sites) - 1) if a not in moving)
-    (a,) = moving
-    return [
-        TSDA(
-            f"{engine.name('tendon', n)} spring",
-            on[a],
-            on[a + 1],
-            point_i=points[a],
-            point_j=points[a + 1],
-            k=k,
-            c=c,
-            l0=lower - still,
-        )
-    ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.joints import CJ, RJ, SJ, TJ, UJ, Planar
+from haugmbd.joints import CJ, RJ, SJ, TJ, UJ, Planar, PointInPlane, PointOnLine
 from haugmbd.math.euler_parameters import cross
 from haugmbd.modelfile.exports import Branch
 from haugmbd.tolerances import ROUNDING
@@ -22,7 +22,8 @@ ALLOWED = 1e-9
 def rates_of(branch: Branch) -> tuple[list[float], bool]:
     """Return the rates of the joints of a body in MuJoCo's order, and whether they are all of its motion against its parent."""
     body, parent, joint = branch.body, branch.parent, branch.joint
-    P = body.r if joint is None else (joint.frame_i if branch.reverse else joint.frame_j).point
+    on_i = branch.reverse and not isinstance(joint, PointOnLine | PointInPlane)
+    P = body.r if joint is None else (joint.frame_i if on_i else joint.frame_j).point
     w, w_0 = body.A @ body.omega_bar, parent.A @ parent.omega_bar
     motion = np.concatenate([body.v + cross(w, P - body.r) - parent.v - cross(w_0, P - parent.r), w - w_0])
     S = _motions(branch)
@@ -38,6 +39,10 @@ def _motions(branch: Branch) -> Array:
     joint, sense = branch.joint, -1.0 if branch.reverse else 1.0
     if joint is None:
         return np.block([[np.eye(3), still], [still, A]])
+    if isinstance(joint, PointOnLine | PointInPlane):
+        axes = joint.frame_i.A.T[2:] if isinstance(joint, PointOnLine) else joint.frame_i.A.T[:2]
+        along, about = np.vstack([axes.T, np.zeros((3, len(axes)))]), np.vstack([still, A])
+        return np.hstack([about, along] if branch.reverse else [along, about])
     f, g, h = (sense * axis for axis in joint.frame_i.A.T)
     turns: list[Array] = []
     slides: list[Array] = []

@@ -50,7 +50,7 @@ def read_mjcf(
     folder : str or Path, optional
         The folder that files which the model names must be in, or below it; by default that of the file.
     stop_stiffness : float, optional
-        Stiffness [N m/rad or N/m] of the stops, JointLimit, that limits of hinges and slides become. Without it limits are not read:
+        Stiffness [N m/rad or N/m] of the stops that limits of hinges, slides and tendons become. Without it limits are not read:
         MuJoCo's are soft constraints without a stiffness.
 
     Returns
@@ -73,8 +73,9 @@ def read_mjcf(
     connect and weld are exact joints here, and equalities of joints exact couplings; MuJoCo's are soft. Contacts and friction losses
     are not read, and the report says so. An armature is inertia of the body of a joint at the world, and a rotor otherwise.
     Between hinges and slides of one body that no joint here stands for are small links, which the report lists. An equality of fixed
-    tendons is a coupling. Springs and dampers of ball joints, of free joints, of fixed tendons and of spatial tendons between two bodies
-    are loads, and so is gravcomp; other tendons, deformable bodies and media are refused by name.
+    tendons is a coupling, one of a spatial tendon a Rope or a Distance. Springs and dampers of ball joints, of free joints and of tendons
+    are loads, and so are gravcomp and the drag of a medium; tendons with a side site, deformable bodies, and media that act
+    on ellipsoids are refused by name.
     The file is compiled by MuJoCo, which reads the files that it names, in the folder and below it only.
     Source: MuJoCo's documentation, XML reference and Computation.
     """
@@ -84,7 +85,7 @@ def read_mjcf(
     faults = refused(engine)
     if not faults:
         name = engine.m.names.split(b"\0", 1)[0].decode("utf-8", "replace") or path.stem
-        built = mechanism(engine, name, control, stops=stop_stiffness is not None)
+        built = mechanism(engine, name, control, stop_stiffness=read_stiffness(stop_stiffness))
         faults = built.faults
     if faults:
         raise ModelFileError(str(path), faults)
@@ -101,7 +102,12 @@ def read_mjcf(
         q=_coordinates(engine),
         frames={name: Frame(bodies[body], at.r, at.A) for name, (body, at) in built.where.items() if name != "world"},
         substituted=(*note, *built.substituted, *stops.substituted),
-        ignored=(*ignored(engine), *built.ignored, *stops.ignored, *other_limits(engine, built.placed)),
+        ignored=(
+            *ignored(engine, stops=stop_stiffness is not None),
+            *built.ignored,
+            *stops.ignored,
+            *other_limits(engine, built.placed),
+        ),
         loops=tuple(
             LoopClosure(name, kind, "MJCF", *done.gaps.get(name, unknown))
             for name, kind in built.closures.items()

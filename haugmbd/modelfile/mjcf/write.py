@@ -1,7 +1,9 @@
 r"""write_mjcf: a System as a model of MuJoCo: a tree of bodies, and equalities that close loops.
 
-tree    RJ hinge, TJ slide, SJ ball, CJ hinge and slide, UJ two hinges, Planar two slides and a hinge, Fixed no joint; free bodies
+tree    RJ hinge, TJ slide, SJ ball, CJ hinge and slide, UJ two hinges, Planar two slides and a hinge, PointOnLine a slide and a ball,
+        PointInPlane two slides and a ball, Fixed no joint; free bodies
 cut     SJ connect, Fixed weld, RJ two connects on its axis; couplings of one or two coordinates are equalities of joints
+others  rods, ropes, springs between points, couplings of many coordinates and constant forces: see `write_tendons`
 RSDA, JointSpring of a hinge or slide: stiffness, damping, springref
 shapes  boxes, spheres and cylinders are geoms that touch nothing
 speeds  a keyframe "modelled"
@@ -19,7 +21,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import Fault, ModelFileError
 from haugmbd.forces.base import ForceElement
-from haugmbd.joints import CJ, RJ, SJ, TJ, UJ, Fixed, Planar
+from haugmbd.joints import CJ, RJ, SJ, TJ, UJ, Fixed, Planar, PointInPlane, PointOnLine
 from haugmbd.math import euler_parameters
 from haugmbd.modelfile.exports import (
     Branch,
@@ -37,27 +39,23 @@ from haugmbd.modelfile.exports import (
     positive,
     rgba,
     spanning_tree,
+    stated_inertia,
     write_text,
     written_shapes,
 )
 from haugmbd.modelfile.imports import FAR
 from haugmbd.modelfile.mjcf.equalities import REMEDY, equality
 from haugmbd.modelfile.mjcf.rates import rates_of
+from haugmbd.modelfile.mjcf.write_tendons import Strings, carriage, equality_faults, pull, tie
 from haugmbd.system.system import System
 
-TREE = (RJ, TJ, SJ, CJ, UJ, Planar, Fixed)
+TREE = (RJ, TJ, SJ, CJ, UJ, Planar, PointOnLine, PointInPlane, Fixed)
 CLOSING = (RJ, SJ, Fixed)
 """Joints of a tree, and those that may close a loop."""
 KEY = "modelled"
 """Name of the keyframe with the velocities."""
 FLAT = 1e-13
 """Part of its largest moment of inertia by which the others of a flat body are larger in a file: J3 <= J1 + J2 holds after rounding."""
-PUT = 1e-12
-"""[kg m2] Moment of inertia that a body without one gets where leave_out allows it."""
-SMALLEST = 1e-14
-"""[kg], [kg m2] Below it MuJoCo takes a mass or a moment of inertia for a mistake (mjMINVAL is 1e-15)."""
-
-
 NESTED = 496
 """Largest number of bodies that carry one another: MuJoCo's reader of XML takes 500 nested elements."""
 
@@ -73,8 +71,7 @@ def write_mjcf(system: System, path: str | FilePath, *, leave_out: bool = False)
     path : str or Path
         The file, .xml.
     leave_out : bool
-        Whether parts that the file cannot hold are left out, and bodies without inertia about an axis get a small one; the result
-        lists them.
+        Whether parts that the file cannot hold are left out; the result lists them.
 
     Returns
     -------
@@ -84,7 +81,7 @@ def write_mjcf(system: System, path: str | FilePath, *, leave_out: bool = False)
     Raises
     ------
     ModelFileError
-        With all parts that the file cannot hold, such as drivers, and bodies without inertia about an axis.
+        With all parts that the file cannot hold, such as drivers, and bodies without mass.
     ModelError
         If the system has faults.
     UsageError
@@ -92,7 +89,9 @@ def write_mjcf(system: System, path: str | FilePath, *, leave_out: bool = False)
 
     Notes
     -----
-    Loops and couplings become equality constraints, which are soft in MuJoCo. Velocities become a keyframe: `read_mjcf(path,
+    Loops and couplings become equality constraints, which are soft in MuJoCo; rods, ropes over points and springs between points become
+    tendons, and constant forces actuators, which `read_mjcf(path, control={})` reads. MuJoCo requires moments of inertia about all axes:
+    slender rods get one of 1e-9 of their largest, and the result says so. Velocities become a keyframe: `read_mjcf(path,
     key="modelled")` reads the file with them.
     Source: MuJoCo's documentation, XML reference.
     """
@@ -106,25 +105,43 @@ def write_mjcf(system: System, path: str | FilePath, *, leave_out: bool = False)
     branches, cut = spanning_tree(held, TREE, CLOSING)
     _refuse_deep_nests(path, branches)
     undrawn: list[str] = []
-    springs = _springs(loads_in_tree(held, cut, REMEDY, faults), undrawn, faults)
+    strings = Strings({id(body): [] for body in system.bodies})
+    loads = [load for load in loads_in_tree(held, cut, REMEDY, faults) if not pull(strings, load, system.ground, undrawn)]
+    springs = _springs(loads, undrawn, faults)
+    cut = [joint for joint in cut if not tie(strings, joint, branches)]
     inside: dict[int, list[str]] = {id(body): [] for body in system.bodies}
     rates: dict[int, list[float]] = {id(body): [] for body in system.bodies}
+    names = {id(body): body.name for body in system.bodies} | {id(system.ground): "world"}
+    mass = sum(body.mass for body in system.bodies[1:])
+    carried = {id(joint): made for joint in cut if (made := carriage(joint, mass, names)) is not None}
+    for joint in cut:
+        if id(joint) in carried:
+            inside[id(joint.i)].append(carried[id(joint)].element)
+            rates[id(joint.i)] += carried[id(joint)].rates
+            undrawn.append(carried[id(joint)].told)
     for branch in reversed(branches):
         geoms = written_shapes(branch.body, _geom, undrawn)
         own, whole = rates_of(branch)
         undrawn += [] if whole else [f"the part of the velocity of body {branch.body.name!r} that its joint does not allow"]
-        inside[id(branch.parent)].insert(0, _body(branch, [*geoms, *inside[id(branch.body)]], springs, faults))
+        inside[id(branch.parent)].insert(
+            0, _body(branch, [*geoms, *strings.sites[id(branch.body)], *inside[id(branch.body)]], springs, undrawn, faults)
+        )
         rates[id(branch.parent)][:0] = own + rates[id(branch.body)]
-    equalities = [text for joint in cut for text in equality(system, joint, branches, faults)]
+    odd = {id(joint): equality_faults(joint) for joint in cut}
+    faults += [fault for found in odd.values() for fault in found]
+    equalities = [text for each in carried.values() for text in each.equalities]
+    for joint in cut:
+        if not odd[id(joint)] and id(joint) not in carried:
+            equalities += equality(system, joint, branches, faults)
     left = [*finished(path, system, faults, leave_out), *reversed(undrawn)]
     ground = written_shapes(system.ground, _geom, left)
     sections = [
         element("compiler", angle="radian", inertiafromgeom="false", autolimits="true"),
         element("option", gravity=numbers(system.gravity)),
-        element("worldbody", [*ground, *inside[id(system.ground)]]),
+        element("worldbody", [*ground, *strings.sites[id(system.ground)], *inside[id(system.ground)]]),
     ]
-    if equalities:
-        sections.append(element("equality", equalities))
+    more = {"tendon": strings.tendons, "equality": [*equalities, *strings.equalities], "actuator": strings.actuators}
+    sections += [element(tag, inside_) for tag, inside_ in more.items() if inside_]
     speeds = rates[id(system.ground)]
     if any(speeds):
         sections.append(element("keyframe", [element("key", name=KEY, qvel=numbers(speeds))]))
@@ -163,16 +180,11 @@ def _springs(loads: list[ForceElement], left: list[str], faults: list[Fault]) ->
     return found
 
 
-def _body(branch: Branch, inside: list[str], springs: dict[int, dict[str, str]], faults: list[Fault]) -> str:
+def _body(branch: Branch, inside: list[str], springs: dict[int, dict[str, str]], left: list[str], faults: list[Fault]) -> str:
     """Return a body with its joint, its inertia, and the bodies after it."""
     body, parent = branch.body, branch.parent
-    J = body.J_bar
+    J = stated_inertia(body, "MuJoCo", left, faults)
     moments, axes = np.linalg.eigh(J)
-    if min(body.mass, float(moments[0])) < SMALLEST:
-        what = f"it has no inertia about an axis, which MuJoCo requires; one of {PUT:g} kg m2 would be put there"
-        faults.append(Fault(f"body {body.name!r}", what, "Give it a small moment of inertia there, or pass leave_out=True."))
-        moments = np.maximum(moments, PUT)
-        J = axes @ np.diag(moments) @ axes.T
     lack = float(moments[2] * (1.0 + FLAT) - moments[0] - moments[1])
     if lack > 0.0:  # a flat body: MuJoCo's own rounding must not take it for one that cannot be
         J = J + 0.5 * lack * (axes[:, :2] @ axes[:, :2].T)
@@ -215,6 +227,12 @@ def _joints(branch: Branch, springs: dict[int, dict[str, str]]) -> list[str]:
         return [
             element("joint", name=f"{joint.name} {n}", type="hinge", pos=pos, axis=axis(a)) for n, a in enumerate(axes, start=1)
         ]
+    if kind in (PointOnLine, PointInPlane):
+        at = numbers(body.A.T @ (joint.frame_j.point - body.r))
+        slides = [(joint.name, h)] if kind is PointOnLine else [(f"{joint.name} {n}", a) for n, a in ((1, f), (2, g))]
+        row = [element("joint", name=name, type="slide", pos=at, axis=numbers(body.A.T @ a)) for name, a in slides]
+        row.append(element("joint", name=f"{joint.name} ball", type="ball", pos=at))
+        return row[-1:] + row[:-1] if branch.reverse else row
     if kind is Planar:
         flat = [element("joint", name=f"{joint.name} {n}", type="slide", pos=pos, axis=axis(a)) for n, a in ((1, f), (2, g))]
         return [*flat, element("joint", name=joint.name, type="hinge", pos=pos, axis=axis(h))]

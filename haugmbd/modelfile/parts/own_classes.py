@@ -30,7 +30,7 @@ from haugmbd.modelfile.reading import BAD, Path, Reading, shown
 from haugmbd.modelfile.values import Field, Kind, Record, Reference, Text, finite
 
 Parameters = Mapping[str, float]
-LIBRARY = "haugmbd.forces."
+LIBRARY = ("haugmbd.forces.", "haugmbd.modelfile.mjcf.")
 """Modules whose classes are no code of strangers."""
 LEFT_OUT = object()
 """In the place of an argument that has the value of its default."""

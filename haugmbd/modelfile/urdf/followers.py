@@ -11,7 +11,9 @@ Followers = dict[int, tuple[Joint, float]]
 """The leader and the multiplier of each joint that follows, by its id."""
 
 
-def followers(cut: list[Joint], branches: list[Branch], remedy: str, faults: list[Fault]) -> tuple[Followers, list[Joint]]:
+def followers(
+    cut: list[Joint], branches: list[Branch], remedy: str, faults: list[Fault], file: str = "a URDF"
+) -> tuple[Followers, list[Joint]]:
     """Return the joints of the tree that follow others, and the joints that are not couplings; faults for other couplings."""
     tree = {id(branch.joint) for branch in branches if type(branch.joint) in (RJ, TJ)}
     found: Followers = {}
@@ -22,10 +24,10 @@ def followers(cut: list[Joint], branches: list[Branch], remedy: str, faults: lis
             continue
         terms = constant_terms(joint)
         if len(terms) != 2 or any(id(coordinate.joint) not in tree for coordinate, _ in terms):
-            what = f"a URDF holds no such {type(joint).__name__}: only a constant one of two RJ or TJ of the tree is a <mimic>"
+            what = f"{file} holds no such {type(joint).__name__}: only a constant one of two RJ or TJ of the tree is a <mimic>"
             faults.append(Fault(f"joint {joint.name!r}", what, remedy))
         elif not _follow(found, terms[0][0].joint, terms[1][0].joint, -terms[0][1] / terms[1][1]):
-            what = "in a URDF each joint follows one other, and both of these do already, or the followers form a circle"
+            what = f"in {file} each joint follows one other, and both of these do already, or the followers form a circle"
             faults.append(Fault(f"joint {joint.name!r}", what, remedy))
     return found, rest
 

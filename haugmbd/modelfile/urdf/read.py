@@ -15,7 +15,7 @@ from haugmbd.modelfile.text import MAX_BYTES_BY_HAND, decode, read_bounded
 from haugmbd.modelfile.urdf.mechanism import Built, Choices, mechanism, sidecar_loops
 from haugmbd.modelfile.urdf.robot import Robot, robot_of
 from haugmbd.modelfile.urdf.sidecar import read_sidecar
-from haugmbd.modelfile.urdf.tree import carrying, coordinates
+from haugmbd.modelfile.urdf.tree import carrying, coordinates, guided
 from haugmbd.modelfile.urdf.visual import MOST_MESHES, Meshes
 from haugmbd.modelfile.xml_reader import parse_xml
 from haugmbd.simulation.results.io.paths import path_of
@@ -114,11 +114,11 @@ def read_urdf(
     pose = coordinates(robot, q)
     folder = Meshes(path.parent, path.parent if meshes is None else path_of(meshes, "meshes"))
     choices = Choices(floating, merge_fixed, repair_inertia, free_mimic, folder)
-    choices = choices._replace(exact=carrying(robot, merge_fixed))
-    built = mechanism(robot, pose, gravity, choices)
-    if choices.exact and _moves_without_inertia(built.system):
-        choices = choices._replace(exact=frozenset())
+    for exact in (guided(robot, merge_fixed), carrying(robot, merge_fixed), frozenset[str]()):
+        choices = choices._replace(exact=exact)
         built = mechanism(robot, pose, gravity, choices)
+        if not (exact and _moves_without_inertia(built.system)):
+            break
     _raise(path, built.faults)
     built.system.tolerance = tolerance
     system, report = _closed(robot, built, close, str(path))

@@ -62,6 +62,16 @@ def carrying(robot: Robot, merge_fixed: bool) -> frozenset[str]:
     return frozenset(first for first, group in found.items() if group.inertia is None and carries(first))
 
 
+def guided(robot: Robot, merge_fixed: bool) -> frozenset[str]:
+    """Return those and, of a robot with loops, all groups without mass that joints connect: loops may give the motion of their ends."""
+    found = groups(robot, merge_fixed)
+    leader = {link: first for first, group in found.items() for link in group.poses}
+    moved = {leader[joint.child] for joint in robot.joints.values() if joint.type in (*TURNING, *SLIDING, "spherical")}
+    light = frozenset(first for first in moved if found[first].inertia is None)
+    ends = any(joint.type == "spherical" for joint in robot.joints.values())
+    return light if robot.loops or ends else carrying(robot, merge_fixed)
+
+
 def coordinates(robot: Robot, given: Mapping[str, float] | None) -> dict[str, float]:
     """Return the coordinate of every joint that turns or slides: as given, of its mimic, or 0. Raise UsageError for other joints."""
     movable = {name: joint for name, joint in robot.joints.items() if joint.type in TURNING + SLIDING}

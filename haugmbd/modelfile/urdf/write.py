@@ -2,7 +2,9 @@ r"""write_urdf: a System as a robot file: a tree of links; cut joints as loops, 
 
 link frame    the axes of the body, its origin in the point of the joint that leads to it
 tree          RJ continuous, TJ prismatic, Planar planar, Fixed fixed; free bodies floating below the root
+chains        CJ, UJ, PointOnLine, PointInPlane as such joints and spherical ones (of Bullet), with links without mass between them
 cut           SJ, Fixed in the sidecar of Extended URDF (3d, 6d), between frames that are links;  RJ, TJ as <loop_joint>
+              others as a chain of links without mass on one body that is closed to the other one: a Distance is a rod on two hinges
 mimic         a coupling of two coordinates of the tree
 damping       of an RSDA or a JointSpring without spring and actuator
 limit         of a JointLimit; its effort is the force that moves the stop by 0.01 rad or 0.001 m
@@ -14,16 +16,20 @@ from __future__ import annotations
 import re
 from functools import partial
 from pathlib import Path as FilePath
+from typing import Any
 
 import numpy as np
 
 from haugmbd.bodies.body import Body
+from haugmbd.bodies.frame import triad
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import check_keywords
+from haugmbd.drivers import Constant
 from haugmbd.errors import Fault
 from haugmbd.forces.base import ForceElement
-from haugmbd.joints import RJ, SJ, TJ, Fixed, Planar
+from haugmbd.joints import CJ, RJ, SJ, TJ, UJ, Distance, Fixed, Planar, PointInPlane, PointOnLine
+from haugmbd.math.euler_parameters import cross
 from haugmbd.modelfile.exports import (
     Branch,
     Export,
@@ -49,6 +55,8 @@ from haugmbd.simulation.results.io.paths import path_of
 from haugmbd.system.system import System
 
 TREE: dict[type[Joint], str] = {RJ: "continuous", TJ: "prismatic", Planar: "planar", Fixed: "fixed"}
+CHAINS: tuple[type[Joint], ...] = (CJ, UJ, PointOnLine, PointInPlane)
+"""Joints that are several joints of the file, one after the other."""
 LOOPS: dict[type[Joint], str] = {RJ: "revolute", TJ: "prismatic"}
 SIDECAR: dict[type[Joint], str] = {SJ: "3d", Fixed: "6d"}
 CLOSING = (RJ, SJ, Fixed)
@@ -94,7 +102,7 @@ def write_urdf(system: System, path: str | FilePath, *, loops: str | FilePath | 
     path = checked(system, path, ".urdf")
     faults: list[Fault] = []
     held = exported(system)
-    branches, cut = spanning_tree(held, tuple(TREE), CLOSING)
+    branches, cut = spanning_tree(held, (*TREE, *CHAINS), CLOSING)
     points = {id(system.ground): np.zeros(3)}
     root = ROOT
     while root in (body.name for body in system.bodies[1:]):
@@ -161,6 +169,8 @@ def _point(branch: Branch) -> Array:
     """Return the point of the joint that leads to a body, global; of a free body its centre of mass."""
     if branch.joint is None:
         return branch.body.r
+    if isinstance(branch.joint, PointOnLine | PointInPlane):
+        return np.asarray(branch.joint.frame_j.point)
     point: Array = (branch.joint.frame_i if branch.reverse else branch.joint.frame_j).point
     return point
 
@@ -188,6 +198,10 @@ def _branch(
     ]
     inertial = [element("inertial", solid)] if body.mass > 0.0 or J.any() else []
     link = element("link", [*inertial, *drawn], name=body.name)
+    if isinstance(joint, CHAINS):
+        origin = _origin(branch.parent, points[id(branch.parent)], point, body.A)
+        row = _chain(joint.name, steps(joint, reverse=branch.reverse), names[id(branch.parent)], origin, body.A, names, body.name)
+        return [link, *row]
     kind = "floating" if joint is None else "revolute" if limit and type(joint) is RJ else TREE[type(joint)]
     inside = [
         element("parent", link=names[id(branch.parent)]),
@@ -202,6 +216,92 @@ def _branch(
         inside += dynamics.get(id(joint), [])
     name = f"{body.name} free" if joint is None else joint.name
     return [link, element("joint", inside, name=name, type=kind)]
+
+
+Steps = list[tuple[str, Array]]
+
+
+def steps(joint: Joint, *, reverse: bool = False) -> Steps:
+    """Return the joints of the file that a joint is, from one body to the other, with their axes (global).
+
+    reverse: from body j to body i, which a line or plane is then fixed on: the ball is first
+    """
+    f, g, h = joint.frame_i.A.T
+    ball = [("spherical", h)]
+    if isinstance(joint, CJ):
+        row = [("prismatic", h), ("continuous", h)]
+    elif isinstance(joint, UJ):
+        row = [("continuous", f), ("continuous", joint.frame_j.A[:, 1])]
+    elif isinstance(joint, PointOnLine):
+        row = [("prismatic", h), *ball]
+    else:
+        row = [("prismatic", f), ("prismatic", g), *ball]
+    return [(kind, -axis) for kind, axis in row[::-1]] if reverse else row
+
+
+def _chain(name: str, row: Steps, start: str, origin: str, A: Array, names: dict[int, str], end: str) -> list[str]:
+    """Return joints one after the other from the link `start` to the link `end`, with links without mass between them.
+
+    origin: of the first joint;  A: axes of all these links, global
+    """
+    parts, before = [], start
+    for n, (kind, axis) in enumerate(row, start=1):
+        last = n == len(row)
+        after = end if last else _frame_name(f"{name} link {n}", names)
+        inside = [element("parent", link=before), element("child", link=after), origin]
+        origin = element("origin", xyz="0 0 0", rpy="0 0 0")
+        if kind != "spherical":
+            inside.append(element("axis", xyz=numbers(A.T @ axis)))
+        if kind == "prismatic":
+            inside.append(element("limit", lower="-1e3", upper="1e3", effort="1e9", velocity="1e9"))
+        parts += [] if last else [element("link", name=after)]
+        parts.append(element("joint", inside, name=name if last else f"{name} {n}", type=kind))
+        before = after
+    return parts
+
+
+def _carried(joint: Joint, names: dict[int, str], points: dict[int, Array], rows: list[tuple[str, str, str]]) -> list[str]:
+    """Return the chain of links without mass on body i of a joint that closes a loop, closed to body j; [] if it has none.
+
+    a rod is on two hinges across it, and closed by a point; a UJ hangs on one hinge, and is closed by the other one, CJ, Planar by a hinge
+    """
+    i, j = joint.frame_i, joint.frame_j
+    row: Steps = []
+    P, closing = j.point, "3d"
+    if isinstance(joint, Distance):
+        given: Any = joint
+        d = j.point - i.point
+        if not isinstance(given.f, Constant) or not np.linalg.norm(d) > 0.0:
+            return []
+        a = cross(d, np.eye(3)[int(np.argmin(np.abs(d)))])
+        P, row = i.point, [("continuous", a), ("continuous", cross(d, a))]
+    elif isinstance(joint, UJ | CJ):
+        row, closing = steps(joint)[:1], "revolute"
+    elif isinstance(joint, Planar):
+        row, closing = [("prismatic", i.A[:, 0]), ("prismatic", i.A[:, 1])], "revolute"
+    elif isinstance(joint, PointOnLine | PointInPlane):
+        row = steps(joint)[:-1]
+    if not row:
+        return []
+    body, end = i.body, _frame_name(f"{joint.name} carriage", names)
+    start = numbers(body.A.T @ (P - body.r) - points[id(body)])
+    parts = [element("link", name=end)]
+    parts += _chain(f"{joint.name} guide", row, names[id(body)], element("origin", xyz=start, rpy="0 0 0"), body.A, names, end)
+    if closing == "revolute":
+        h = joint.frame_j.A[:, 1] if isinstance(joint, UJ) else i.A[:, 2]
+        T = triad(h)
+        one = element("link1", link=end, xyz="0 0 0", rpy=numbers(rpy(body.A.T @ T)))
+        where = numbers(j.s_bar - points[id(j.body)])
+        two = element("link2", link=names[id(j.body)], xyz=where, rpy=numbers(rpy(j.body.A.T @ T)))
+        return [*parts, element("loop_joint", [one, two, element("axis", xyz="0 0 1")], name=joint.name, type="revolute")]
+    pair = []
+    for owner, place, side in ((end, body.A.T @ (j.point - P), "i"), (names[id(j.body)], j.s_bar - points[id(j.body)], "j")):
+        name = _frame_name(f"{joint.name} {side}", names)
+        pair.append(name)
+        at = [element("parent", link=owner), element("child", link=name), element("origin", xyz=numbers(place), rpy="0 0 0")]
+        parts += [element("link", name=name), element("joint", at, name=f"{name} frame", type="fixed")]
+    rows.append(("3d", pair[0], pair[1]))
+    return parts
 
 
 def _origin(parent: Body, start: Array, point: Array, A: Array) -> str:
@@ -242,6 +342,10 @@ def _cut(
             parts += [element("link", name=name), element("joint", inside, name=f"{name} frame", type="fixed")]
         rows.append((SIDECAR[kind], pair[0], pair[1]))
         return parts
-    known = ", ".join(sorted({k.__name__ for k in (*TREE, *LOOPS, *SIDECAR)}))
+    carried = _carried(joint, names, points, rows)
+    if carried:
+        return carried
+    kinds: tuple[type[Joint], ...] = (*TREE, *CHAINS, *LOOPS, *SIDECAR, Distance)
+    known = ", ".join(sorted({k.__name__ for k in kinds}))
     faults.append(Fault(f"joint {joint.name!r}", f"a URDF holds no {kind.__name__}; it holds {known}", REMEDY))
     return []

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.contact.gap import Placed, gap_at, placed_contacts
+from haugmbd.contact.gap import Placed, gap_at, gap_of_table, placed_contacts, table_of
 from haugmbd.formulations.accelerations import accelerate_entry, multipliers_entry
 from haugmbd.formulations.error_messages import explain
 from haugmbd.integrators.events import Event, Flags
@@ -47,8 +47,12 @@ class Gaps:
 
     def __init__(self, contacts: Sequence[Placed], below: Array, sizes: Array) -> None:
         self.contacts, self.below, self.sizes = contacts, below, sizes
-        self._placed = placed_contacts(contacts)
+        self._placed, self._table = placed_contacts(contacts), table_of(contacts)
         self._seen: list[tuple[Array, Array]] = []
+
+    def at(self, k: int, state: State) -> float:
+        """Return the gap of contact k at one state: by the kernel that flights use, so that both meet at the same time."""
+        return gap_at(self.contacts[k], state) if self._table is None else float(gap_of_table(self._table, k, state.flat))
 
     def _gaps(self, y: Array) -> Array:
         """Return the gaps of all contacts plus `below` at flat states y (n, ny), (n, contacts)."""
@@ -92,11 +96,11 @@ class Meets:
     """The gap of open contact k [m] plus `below`, see `LEAN`."""
 
     def __init__(self, gaps: Gaps, k: int) -> None:
-        self.gaps, self.k, self.contact, self.below = gaps, k, gaps.contacts[k], float(gaps.below[k])
+        self.gaps, self.k, self.below = gaps, k, float(gaps.below[k])
 
     def __call__(self, t: float, state: State) -> float:
         """Return the gap plus `below`: positive while the contact is open."""
-        return gap_at(self.contact, state) + self.below
+        return self.gaps.at(self.k, state) + self.below
 
     def clear(self, t: Array, y: Array) -> Flags:
         """Return where the contact is open beyond rounding."""
@@ -120,7 +124,7 @@ class ComesBack(Meets):
 
     def __call__(self, t: float, state: State) -> float:
         """Return the quotient: positive while the contact is open."""
-        return gap_at(self.contact, state) / (t - self.start) if t > self.start else self.rate
+        return self.gaps.at(self.k, state) / (t - self.start) if t > self.start else self.rate
 
 
 class NormalForces:
@@ -143,7 +147,10 @@ class NormalForces:
         return -float(self._lam[self.model.joints[name].rows[0]])
 
     def over(self, name: str, t: Array, y: Array) -> Array:
-        """Return the normal forces (n,) at flat states y (n, ny); NaN from the first state on that has no solution."""
+        """Return the normal forces (n,) at flat states y (n, ny); NaN from the first state on that has no solution.
+
+        Raise the error of a function of the user.
+        """
         for states, lam in self._seen:
             if states is y:
                 return -np.asarray(lam[:, self.model.joints[name].rows[0]])
@@ -151,8 +158,8 @@ class NormalForces:
         code, done = multipliers_entry(pack, t, y, x)
         pack.callback.keep_interruption(code)
         error = pack.callback.take_error()
-        if error is not None and not isinstance(error, Exception):
-            raise error  # Ctrl-C; an error is raised again at the single state
+        if error is not None:
+            raise error
         lam = x.reshape(len(t), -1, 6)[:, self.model.nb + 1 :].reshape(len(t), -1)[:, self.model.slot_of_row]
         if code != 0:
             lam[done:] = np.nan

@@ -26,6 +26,7 @@ from haugmbd.impacts.auxiliary_rows import AuxiliaryRows
 from haugmbd.impacts.contact_modes import ContactModes
 from haugmbd.impacts.impulse_equations import FactoredSystem, RowSet
 from haugmbd.impacts.restitution import restitution
+from haugmbd.impacts.single_impact import SingleImpact
 from haugmbd.impacts.spectral_solve import RANK_TOL, SpectralSolution, nonnegative
 from haugmbd.integrators.initial_state import projected
 from haugmbd.model.state import State
@@ -53,6 +54,10 @@ class RestingContacts(NamedTuple):
     closed: dict[str, float]
     still: frozenset[str]
     held: frozenset[str] = frozenset()
+
+
+NO_CONTACTS = RestingContacts({}, frozenset())
+"""No contact is at rest."""
 
 
 class _Problem(NamedTuple):
@@ -93,6 +98,14 @@ def resting_contacts(mechanism: ContactModes, state: State, touching: list[str],
         leaving.union(names[k] for k in still),
         frozenset(every[k] for k in (*closed, *others)),
     )
+
+
+def flies(one: SingleImpact, size: float) -> bool:
+    """Return whether the only contact that touches has approached, and rises behind its impact: it is not at rest, nor comes to rest."""
+    before, least = one.before, float(np.sqrt(2.0 * SMALLEST * REST_HEIGHT)) * size
+    if not (before < -(STILL * one.rounded_before + least) and one.rate > STILL * one.rounded + least):
+        return False
+    return not (one.acceleration < 0.0 and one.rate**2 <= -2.0 * one.acceleration * REST_HEIGHT * size)
 
 
 def approach(mechanism: ContactModes, state: State, touching: list[str]) -> bool:

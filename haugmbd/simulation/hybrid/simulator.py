@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from haugmbd.contact.contact import Contact
+from haugmbd.contact.gap import rate_of_gap
 from haugmbd.contact.joint_stop import stops_of
 from haugmbd.diagnostics.contact_warnings import LIFT_OFF, deep_contact_notes, lift_off_events, pulls_of
 from haugmbd.diagnostics.joint_coordinates import counting_turns
@@ -30,6 +31,7 @@ from haugmbd.impacts.impact import Impact
 from haugmbd.impacts.impulse import solve_impulse
 from haugmbd.impacts.impulse_arguments import read_arguments
 from haugmbd.impacts.impulse_result import Impulse
+from haugmbd.impacts.single_impact import SingleImpact
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.events import Event, EventRecord, read_events
 from haugmbd.integrators.initial_state import consistent_start, projected
@@ -42,7 +44,8 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.arguments import check_drivers, check_friction, check_interval, wanted_times
 from haugmbd.simulation.hybrid.contact_events import LEAN, MEETS, OPENS, TOUCH, contact_events
-from haugmbd.simulation.hybrid.resting_contact import RestingContacts, approach, resting_contacts
+from haugmbd.simulation.hybrid.flight import flights_of, single_impacts_of
+from haugmbd.simulation.hybrid.resting_contact import NO_CONTACTS, approach, flies, resting_contacts
 from haugmbd.simulation.hybrid.user_events import events_from, jumps, reached
 from haugmbd.simulation.recorded_result import ResultMaker, has_large_matrices, settings_of
 from haugmbd.simulation.replay import Replay
@@ -157,7 +160,7 @@ class HybridSimulation:
         self.segments: list[Result] = []
         self.impacts: list[Impact] = []
         self.notes: list[RunNote] = []
-        self.rest = RestingContacts({}, frozenset())
+        self.rest = NO_CONTACTS
         self.h_closed = np.inf
         self.ended_by: Event | None = None
         self.began = time.perf_counter()
@@ -167,6 +170,16 @@ class HybridSimulation:
         self._jumped: list[Event] = []
         self._run_before: Run[Result] | None = None
         self._start: State | None = None
+        self.flights = None if self._stops_between_steps() else flights_of(of.mechanism, of.methods, of.rule, of.t_end)
+        self._maker = ResultMaker(of.mechanism.free, of.methods, of.rule, of.settings, None, 1, False, of.until)
+        self._single = single_impacts_of(of.mechanism)
+
+    def _stops_between_steps(self) -> bool:
+        """Return whether the loop of a run has something to do at every step: events, sensors, chosen states, a budget."""
+        r = self.of.recording
+        return bool(
+            r.times is not None or r.every > 1 or r.events or r.sensors or self.of.record_method or self.of.budget is not None
+        )
 
     def run(self, start: State, bar: Progress) -> Result:
         """Run to the end, to Ctrl-C, or to an error that contains the result so far."""
@@ -201,7 +214,7 @@ class HybridSimulation:
             if self.ended_by is not None:
                 self.segments.append(self._only(state))
                 return False
-            segment, ended_by = self._piece(state, hit, bar)
+            segment, ended_by = self._flight(state, hit, bar) or self._piece(state, hit, bar)
             state = segment.state() if len(segment) else state
             self.segments.append(self._before_jump(segment) if ended_by else segment)
             self.mechanism.observe(segment.r)
@@ -228,11 +241,13 @@ class HybridSimulation:
         met: contacts that touch by an event;  leaving: contacts that would pull
         """
         m = self.mechanism
-        near = m.gaps(state) <= TOUCH * m.sizes
-        touching = [name for name, is_near in zip(m.names, near, strict=True) if is_near or name in self.rest.closed or name in met]
+        near, names = m.gaps(state) <= TOUCH * m.sizes, m.names
+        some = {*self.rest.closed, *met, *(names[k] for k in np.flatnonzero(near).tolist())}
+        touching = [name for name in names if name in some] if len(some) > 1 else list(some)
         hit: set[str] = set()
-        if approach(m, state, touching):
-            after_impact = self._struck(state, touching)
+        alone = self._struck_alone(state, touching, met) if len(some) == 1 else None
+        if alone is not None or approach(m, state, touching):
+            after_impact = self._struck(state, touching) if alone is None else alone.impulse
             hit = {name for name, f in after_impact.normal.items() if f > 0.0}
             if hit:
                 self.impacts.append(Impact(state.t, after_impact))
@@ -245,7 +260,7 @@ class HybridSimulation:
                 pulls = pulls_of(m.free, after_impact.Lam)
                 self._jumps += [EventRecord(f"{name}: {LIFT_OFF}", state.t, state) for name in pulls]
         before = self.rest
-        self.rest = resting_contacts(m, state, touching, leaving)
+        self.rest = NO_CONTACTS if alone is not None else resting_contacts(m, state, touching, leaving)
         self._jumps += self._with_others(state, before.held, hit, {*met, *leaving})
         self._forget_openings(leaving & self.rest.held)
         if set(self.rest.closed) - set(before.closed):
@@ -275,6 +290,8 @@ class HybridSimulation:
             return []
         meets = (hit | self.rest.held) - held - known
         opens = held - self.rest.held - known
+        if not (meets or opens):
+            return []
         whats = [f"{name} {what}" for name in self.mechanism.names for what in _what(name in meets, name in opens)]
         return [EventRecord(what, state.t, state) for what in whats]
 
@@ -290,6 +307,38 @@ class HybridSimulation:
             return solve_impulse(read_arguments(m.free, state, (), [m.contacts[name] for name in touching], (), False))
         except UsageError as error:
             raise SimulationError(f"the impact at t = {state.t:.9g} s has no solution: {error}{_prescribed(m.free)}") from error
+
+    def _struck_alone(self, state: State, touching: list[str], met: tuple[str, ...]) -> SingleImpact | None:
+        """Return the impact of the one contact that touches, and that flies behind it; None for anything else."""
+        m = self.mechanism
+        if self._single is None or len(met) != 1 or self.rest.closed or touching != list(met):
+            return None
+        k, placed = m.names.index(met[0]), m.placed[met[0]]
+        found = self._single.of(placed, k, state)
+        return found if found is not None and flies(found, float(m.sizes[k])) else None
+
+    def _flight(self, state: State, hit: set[str], bar: Progress) -> tuple[Result, tuple[str, ...]] | None:
+        """Return the segment from `state` in which all contacts are open, and those that meet at its end; None where `_piece` makes it."""
+        m = self.mechanism
+        if self.flights is None or self.rest.closed:
+            return None
+        gaps = m.gaps(state)
+        flying = np.zeros(len(gaps))
+        for k in (m.names.index(name) for name in hit - self.rest.still):
+            flying[k] = rate_of_gap(self.flights.table, k, state.flat)
+            if not flying[k] > 0.0:
+                return None
+        sizes = m.sizes
+        rests = (gaps <= TOUCH * sizes) & (flying == 0.0)
+        flown = self.flights.next(state, flying, np.where(rests, np.maximum(LEAN * sizes, -2.0 * gaps), 0.0), sizes)
+        if flown is None:
+            return None
+        records = [EventRecord(f"{name} {MEETS}", flown.state.t, flown.state) for _, name in flown.met]
+        segment = self._maker.make(flown.recorded, self.flights.pack, (*self._jumps, *records), [], [])
+        self._jumps, self._jumped, self._run_before = [], [], None
+        bar.reach(flown.state.t)
+        met = {name for _, name in flown.met}
+        return segment, tuple(name for name in m.names if name in met) if len(met) > 1 else tuple(met)
 
     def _events(self, model: Model, state: State, hit: set[str]) -> tuple[dict[str, Event], tuple[Event, ...]]:
         """Return the events of the contacts, by name, in the segment from `state`, and all other events."""

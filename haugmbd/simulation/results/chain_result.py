@@ -246,9 +246,9 @@ class ReducedResult(Result):
         """Return the work since the first state, along the steps of the run; between stored states, with a note, where it is not known."""
         if self._all_steps or not self._is_forced or len(self.t) < 2:  # noqa: PLR2004
             return self._work_at(self.t)
-        along, why = work_or_why(self._replays, self)
-        if along is not None:
-            return along
+        along = work_or_why(self._replays, self)
+        if along.work is not None:
+            return along.work
         few = self._of_states(np.unique(np.append(np.arange(0, len(self.t), 2), len(self.t) - 1)))
         found = self._work_at(self.t)
         gap = np.abs(np.interp(self.t, few.t, few._work_at(few.t).all_applied - found.all_applied[np.searchsorted(self.t, few.t)]))
@@ -256,7 +256,7 @@ class ReducedResult(Result):
             gap = np.abs(found.all_applied)
         found = found._replace(error=np.maximum.accumulate(gap))
         energies = self.kinetic_energy(), self.potential_energy()
-        warn_of_stored_work(self.chain.name, energies, found, why)
+        warn_of_stored_work(self.chain.name, energies, found, along.why, along.failed)
         return found
 
     @property

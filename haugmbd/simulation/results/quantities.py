@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -51,6 +52,8 @@ from haugmbd.simulation.results.sensor import SensorHistory
 if TYPE_CHECKING:
     import pandas
     import xarray
+
+    from haugmbd.simulation.results.load_table import LoadTable
 
 
 class Piece(Protocol):
@@ -345,6 +348,35 @@ class HasQuantities(ABC):
     @abstractmethod
     def reaction(self, joint: str, *, on: Side = "j", frame: Axes = "ground") -> Reaction:
         """Return the force and torque that a joint exerts on a body, see `Result.reaction`."""
+
+    def load_table(self, body: str) -> LoadTable:
+        """Return what a body carries over time, for a finite element program: forces and torques of joints, and inertia.
+
+        Parameters
+        ----------
+        body : str
+            Name of the body.
+
+        Returns
+        -------
+        LoadTable
+            Points, forces and torques of its joints, force elements together, gravity and accelerations for inertia relief, in the frame of
+            the body; `.to_csv(path)`, `.to_pandas()`, `.to_parquet(path)`, `.save(path)`.
+
+        Raises
+        ------
+        UsageError
+            If there is no such body.
+        """
+        from haugmbd.simulation.results.load_table import load_table  # noqa: PLC0415  imported only where a table is made
+
+        return load_table(self, body)
+
+    def to_parquet(self, path: str | Path) -> Path:
+        """Write all quantities of `to_pandas` as a Parquet file (needs pandas and pyarrow), and return the path."""
+        from haugmbd.simulation.results.study_data import write_parquet  # noqa: PLC0415  imported only where a table is made
+
+        return write_parquet(self.to_pandas().reset_index(), path)
 
     @property
     def plot(self) -> Plots:

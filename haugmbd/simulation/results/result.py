@@ -567,11 +567,11 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
             return self._work_of_segments()
         if self._all_steps or not len(self.t) or not does_work(self.model):
             return self._work_at(None)
-        along, why = work_or_why(self._replays, self)
-        if along is not None:
-            return along
+        along = work_or_why(self._replays, self)
+        if along.work is not None:
+            return along.work
         found = work_between_stored(self.model, self.t, self.y, self._solve)
-        warn_of_stored_work(self.names.model, kinetic_and_potential(self.model, self.t, self.y), found, why)
+        warn_of_stored_work(self.names.model, kinetic_and_potential(self.model, self.t, self.y), found, along.why, along.failed)
         return found
 
     def _work_of_segments(self) -> Work:
@@ -585,12 +585,12 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
             return joined_work([piece._work for piece in complete]).at(self._stored).since_first()
         if all(piece._all_steps for piece in complete):
             return joined_work([piece._work_at(None) for piece in complete]).at(self._stored).since_first()
-        along, why = work_or_why(self._replays, self)
-        if along is not None:
-            return along
+        along = work_or_why(self._replays, self)
+        if along.work is not None:
+            return along.work
         parts = [work_between_stored(piece.model, piece.t, piece.y, piece._solve) for piece in complete]
         found = joined_work(parts).at(self._stored).since_first()
-        warn_of_stored_work(self.names.model, kinetic_and_potential(self.model, self.t, self.y), found, why)
+        warn_of_stored_work(self.names.model, kinetic_and_potential(self.model, self.t, self.y), found, along.why, along.failed)
         return found
 
     def _work_at(self, nodes: Array | None) -> Work:

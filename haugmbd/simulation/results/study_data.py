@@ -104,6 +104,16 @@ class StudyData:
             file.write(text.getvalue().encode())
         return path
 
+    def to_parquet(self, path: str | Path) -> Path:
+        """Write one line a case as a Parquet file (needs pandas and pyarrow), and return the path.
+
+        Raises
+        ------
+        UsageError
+            If the ending is not .parquet, or if a package is not installed.
+        """
+        return write_parquet(self.to_pandas(), path)
+
     def save(self, path: str | Path) -> Path:
         """Write the table, the printed text, the machine, the date and the versions to a .json file, and return the path.
 
@@ -142,6 +152,19 @@ class StudyData:
     def _facts(self) -> dict[str, str]:
         """Return machine, date and versions."""
         return facts_of_here()
+
+
+def write_parquet(frame: Any, path: str | Path) -> Path:
+    """Write a DataFrame as a Parquet file. After an error an old file is unchanged."""
+    path = path_with_ending(path, ".parquet", "Other tables: to_csv, to_pandas, to_xarray.")
+    file = io.BytesIO()
+    try:
+        frame.to_parquet(file, engine="pyarrow", index=False)
+    except ImportError:
+        raise UsageError("to_parquet needs pyarrow, which is not installed: pip install pyarrow, or use to_csv.") from None
+    with replace_file(path) as kept:
+        kept.write(file.getvalue())
+    return path
 
 
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>

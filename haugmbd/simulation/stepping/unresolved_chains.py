@@ -29,7 +29,9 @@ from haugmbd.simulation.stepping.unresolved_steps import (
     WIDE_OPEN,
     WRONG,
     FastLoad,
+    cause_notes,
     error_at_the_end,
+    fastest_at_states,
     felt,
     is_lasting,
     sampled_states,
@@ -51,8 +53,9 @@ def chain_stiff_notes(result: Any, watch: StiffnessWatch | None, method: Any) ->
             return []
     counts = watch.counts
     how = steps_words(counts[UNRESOLVED], counts[ALL], counts[FIRST], counts[LAST], share, error if wrong else 0.0)
-    text = too_large(method, _fastest(space, watch, ()), how, f"the forces on chain {space.chain.name!r}")
-    return [RunNote("stiff", text, float(counts[WORST]), lasting or wrong or share > WIDE_OPEN)]
+    failed: list[Exception] = []
+    text = too_large(method, _fastest(space, watch, (), failed), how, f"the forces on chain {space.chain.name!r}")
+    return [RunNote("stiff", text, float(counts[WORST]), lasting or wrong or share > WIDE_OPEN), *cause_notes(failed)]
 
 
 def failed_chain_text(
@@ -63,13 +66,13 @@ def failed_chain_text(
         return ""
     counts, there = watch.counts, [(t, y) for y in states]
     if counts[ALL] <= FIRST_STEPS:
-        fast = _fastest_of(space, there, method.step)
+        fast = _fastest_of(space, there, method.step, [])
         if fast is None or method.step * fast.rate < UNSTABLE:
             return ""
     elif counts[SCORE] < RECENT or t - counts[LAST] > 3.0 * method.step:
         return ""
     else:
-        fast = _fastest(space, watch, there)
+        fast = _fastest(space, watch, there, [])  # the error of the run is the first
     how = f"the run stops at t = {t:.6g} s ({words.rstrip('.')})"
     return too_large(method, fast, how, f"the forces on chain {space.chain.name!r}")
 
@@ -83,24 +86,30 @@ def _open_share(result: Any) -> float:
     return share if np.isfinite(share) else np.inf
 
 
-def _fastest(space: ChainStateSpace, watch: StiffnessWatch, states: Sequence[tuple[float, Array]]) -> FastLoad | None:
-    """Return tau with its largest rate at the unresolved steps, or else at other states (t, y); None if it is slow there."""
+def _fastest(
+    space: ChainStateSpace, watch: StiffnessWatch, states: Sequence[tuple[float, Array]], failed: list[Exception]
+) -> FastLoad | None:
+    """Return tau with its largest rate at the unresolved steps, or else at other states (t, y); None if it is slow there.
+
+    failed: takes the errors of states at which tau cannot be evaluated
+    """
     h = float(watch.h.max())
     for some in (sampled_states(watch), states):
-        fast = felt(_fastest_of(space, some, h), h)
+        fast = felt(_fastest_of(space, some, h, failed), h)
         if fast is not None:
             return fast
     return None
 
 
-def _fastest_of(space: ChainStateSpace, states: Sequence[tuple[float, Array]], h: float) -> FastLoad | None:
+def _fastest_of(
+    space: ChainStateSpace, states: Sequence[tuple[float, Array]], h: float, failed: list[Exception]
+) -> FastLoad | None:
     """Return tau with its largest rate at some states (t, y)."""
-    found = [one for t, y in states if np.isfinite(y).all() and (one := _fastest_at(space, t, y, h)) is not None]
-    return max(found, key=lambda one: one.rate, default=None)
+    return fastest_at_states(lambda t, y: _fastest_at(space, t, y, h), states, failed)
 
 
 def _fastest_at(space: ChainStateSpace, t: float, y: Array, h: float) -> FastLoad | None:
-    """Return tau with its largest rate at a state and on the way of a step of length h; None where it cannot be evaluated.
+    """Return tau with its largest rate at a state and on the way of a step of length h; None where it is not finite.
 
     Where tau is saturated it does not depend on the rates just here, and the step leads to where it does: friction at a reversal.
     """
@@ -117,14 +126,11 @@ def _fastest_at(space: ChainStateSpace, t: float, y: Array, h: float) -> FastLoa
         columns = [(accelerations(u + s * one) - accelerations(u - s * one)) / (2.0 * s) for one in np.eye(chain.nv)]
         return float(np.abs(np.linalg.eigvals(np.column_stack(columns)).real).max())
 
-    try:
-        way = h * accelerations(qd)
-        reversed_in_it = np.where(np.abs(qd) <= 2.0 * np.abs(way), 0.0, qd)
-        places = [qd, reversed_in_it, *(qd + x * way for x in np.linspace(-1.0, 1.0, SCAN))]
-        s = SMALL * max(float(np.abs(qd).max()), float(np.abs(way).max()), 1e-300)
-        fastest = float(np.nanmax([rate(place, s) for place in places]))
-    except Exception:  # noqa: BLE001  a state of a run that grows without bound may not be evaluated
-        return None
+    way = h * accelerations(qd)
+    reversed_in_it = np.where(np.abs(qd) <= 2.0 * np.abs(way), 0.0, qd)
+    places = [qd, reversed_in_it, *(qd + x * way for x in np.linspace(-1.0, 1.0, SCAN))]
+    s = SMALL * max(float(np.abs(qd).max()), float(np.abs(way).max()), 1e-300)
+    fastest = float(np.nanmax([rate(place, s) for place in places]))
     return FastLoad(chain.name, "tau of chain", fastest, t) if np.isfinite(fastest) else None
 
 

@@ -7,14 +7,14 @@ r"""Fixed steps that do not resolve the forces of a load, by its name: the rate 
 so that every element is measured in the same way: Q_k = -c u has P_k = -c u^2, and lambda_k = c / m.
 An explicit method follows a decay while h lambda is below the limit of its stability on the negative real axis.  RK4, RK3 and Heun note
 in passing which of their steps are unresolved (`integrators.watches.stiffness_watch`); many in a row, or some with an open energy ledger,
-make the result doubtful.  Only then the functions of the user are called again.
+make the result doubtful.  Only then the functions of the user are called again, and an error of one of them is told in a note.
 Source: Hairer, Wanner, Solving ODE II, sec. IV.2 (stability of explicit methods); Golub, Van Loan, sec. 7.3 (power iteration).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.diagnostics.energy import kinetic_and_potential, kinetic_energy
 from haugmbd.diagnostics.load_history import load_history
-from haugmbd.diagnostics.run_warnings import SAMPLES, RunNote
+from haugmbd.diagnostics.run_warnings import SAMPLES, RunNote, unchecked_note
 from haugmbd.forces.base import ForceElement
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.integrators.watches.stiffness_watch import (
@@ -77,6 +77,8 @@ SCAN = 65
 """Number of states along the way of a step at which a load is differentiated: the steep part of a curve may be short."""
 SMALL_CHANGE = 1e-5
 """Relative to the velocity along the direction: the change over which a force is differentiated."""
+UNRESOLVED_STEPS = "whether the steps resolve the forces"
+"""What is checked."""
 SENTENCE_END = re.compile(r"\.\s+(?=[A-Z])")
 AXIS_LIMITS = {"RK4": 2.79, "RK3": 2.51, "Heun": 2.0}
 """Largest h lambda of a decay for which the methods are stable."""
@@ -113,13 +115,19 @@ def stiff_notes(result: Any, watch: StiffnessWatch | None, method: Any) -> list[
             share = _open_share(result, counts[FIRST], counts[LAST], method.step)
             if not share > OPEN:
                 return []
-    fast = fastest_load(result.model, watch)
-    if fast is None and (known or result.model.network is None):  # the gains of a stabilization, a fast turn, a kink
-        return []
+    failed: list[Exception] = []
+    fast = fastest_load(result.model, watch, failed)
+    if fast is None and (known or failed or result.model.network is None):  # the gains of a stabilization, a fast turn, a kink
+        return cause_notes(failed)
     how = steps_words(counts[UNRESOLVED], counts[ALL], counts[FIRST], counts[LAST], share, error if error > WRONG else 0.0)
     gains = ", or for the gains of its stabilization" if "Baumgarte" in result.settings.get("stabilization", "") else ""
     text = too_large(method, fast, how, _forces_of(result.model) + gains)
-    return [RunNote("stiff", text, float(counts[WORST]), lasting or error > WRONG or share > WIDE_OPEN)]
+    return [RunNote("stiff", text, float(counts[WORST]), lasting or error > WRONG or share > WIDE_OPEN), *cause_notes(failed)]
+
+
+def cause_notes(failed: Sequence[Exception]) -> list[RunNote]:
+    """Return a note on the first error of a function of the user in the search for the load that is too fast; none without an error."""
+    return [unchecked_note("which load unresolved steps are of", failed[0])] if failed else []
 
 
 def _depends_on_velocities(load: ForceElement) -> bool:
@@ -181,13 +189,15 @@ def failed_text(model: Model, watch: StiffnessWatch | None, method: Any, t: floa
     if method.step is None or method.has_own_matrix:
         return ""
     if watch is None or not watch.columns.size or watch.counts[ALL] <= FIRST_STEPS:
-        fast = _fastest_of(model, [(t, y) for y in states], method.step)
+        fast = _fastest_of(model, [(t, y) for y in states], method.step, [])
         if fast is None or method.step * fast.rate < UNSTABLE:
             return ""
     elif watch.counts[SCORE] < RECENT or t - watch.counts[LAST] > 3.0 * method.step:
         return ""
     else:
-        fast = fastest_load(model, watch) or felt(_fastest_of(model, [(t, y) for y in states], method.step), method.step)
+        failed: list[Exception] = []  # the error of the run is the first
+        fast = fastest_load(model, watch, failed)
+        fast = fast or felt(_fastest_of(model, [(t, y) for y in states], method.step, failed), method.step)
     sure = fast is not None and type(method).__name__ in AXIS_LIMITS
     led_to = first_sentence(words) if sure else words.rstrip(".")
     return too_large(method, fast, f"the run stops at t = {t:.6g} s ({led_to})", _forces_of(model))
@@ -206,14 +216,15 @@ def _notes_of_samples(result: Any, method: Any) -> list[RunNote]:
     if result._all_steps and not _turns_back(result.y[:, _columns(model)]):
         return []
     some = np.unique(np.linspace(0, len(result.t) - 1, FEW_STATES).astype(int)).tolist()
-    fast = _fastest_of(model, [(float(result.t[k]), result.y[k]) for k in some], h)
+    failed: list[Exception] = []
+    fast = _fastest_of(model, [(float(result.t[k]), result.y[k]) for k in some], h, failed)
     if fast is None or h * fast.rate < UNSTABLE:
-        return []
+        return cause_notes(failed)
     share = _open_share(result, -np.inf, np.inf, h)
     if not share > OPEN:
-        return []
+        return cause_notes(failed)
     how = f"the energy ledger is open by {100.0 * share:.2g} % of what is exchanged"
-    return [RunNote("stiff", too_large(method, fast, how, _forces_of(model)), share, share > WIDE_OPEN)]
+    return [RunNote("stiff", too_large(method, fast, how, _forces_of(model)), share, share > WIDE_OPEN), *cause_notes(failed)]
 
 
 def _turns_back(v: Array) -> bool:
@@ -244,10 +255,13 @@ def _open_share(result: Any, first: float, last: float, h: float) -> float:
     return share if np.isfinite(share) else np.inf
 
 
-def fastest_load(model: Model, watch: StiffnessWatch) -> FastLoad | None:
-    """Return the load that depends most on velocities at the unresolved steps; None if none of them does."""
+def fastest_load(model: Model, watch: StiffnessWatch, failed: list[Exception]) -> FastLoad | None:
+    """Return the load that depends most on velocities at the unresolved steps; None if none of them does.
+
+    failed: takes the errors of states at which the loads cannot be evaluated
+    """
     h = float(watch.h.max())
-    return felt(_fastest_of(model, sampled_states(watch), h), h)
+    return felt(_fastest_of(model, sampled_states(watch), h, failed), h)
 
 
 def sampled_states(watch: StiffnessWatch) -> list[tuple[float, Array]]:
@@ -262,21 +276,35 @@ def felt(fast: FastLoad | None, h: float) -> FastLoad | None:
     return fast if fast is not None and fast.rate * h > FELT else None
 
 
-def _fastest_of(model: Model, states: Sequence[tuple[float, Array]], h: float) -> FastLoad | None:
-    """Return the load that depends most on velocities at some states (t, y); None if none does."""
-    found = [one for t, y in states if np.isfinite(y).all() and (one := _fastest_at(model, t, y, h)) is not None]
-    return max(found, key=lambda one: one.rate, default=None)
+def _fastest_of(model: Model, states: Sequence[tuple[float, Array]], h: float, failed: list[Exception]) -> FastLoad | None:
+    """Return the load that depends most on velocities at some states (t, y); None if none does.  failed: as above"""
+    return fastest_at_states(lambda t, y: _fastest_at(model, t, y, h), states, failed)
+
+
+def fastest_at_states(
+    at: Callable[[float, Array], FastLoad | None], states: Sequence[tuple[float, Array]], failed: list[Exception]
+) -> FastLoad | None:
+    """Return the fastest load of all states (t, y) that are finite; an error at one of them is kept, and the others are asked."""
+    fastest: FastLoad | None = None
+    for t, y in states:
+        if not np.isfinite(y).all():
+            continue
+        try:
+            load = at(t, y)
+        except Exception as error:  # noqa: BLE001  of a function of the user; or the state of a run that grows without bound
+            failed.append(error)
+            continue
+        if load is not None and (fastest is None or load.rate > fastest.rate):
+            fastest = load
+    return fastest
 
 
 def _fastest_at(model: Model, t: float, y: Array, h: float) -> FastLoad | None:
     """Return the load that depends most on velocities at a state, and where a step leads from it."""
     loads = [entry for entry in model.loads if _depends_on_velocities(entry.load)]
-    try:
-        with np.errstate(all="ignore"):
-            directions, reach = _directions(model, t, y, h)
-            rates = [max((_rate_of(model, one.load.name, t, y, w, reach) for w in directions), default=0.0) for one in loads]
-    except Exception:  # noqa: BLE001  a state of a run that grows without bound may not be evaluated
-        return None
+    with np.errstate(all="ignore"):
+        directions, reach = _directions(model, t, y, h)
+        rates = [max((_rate_of(model, one.load.name, t, y, w, reach) for w in directions), default=0.0) for one in loads]
     if not rates or not np.isfinite(rates).any():
         return None
     k = int(np.nanargmax(rates))

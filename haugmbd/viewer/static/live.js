@@ -2,6 +2,7 @@
 // haugmbd/interactive.py wrote what it reads; the engine is the library's own, and this file has no mechanics but the energy.
 
 const KEPT = 1200, BUDGET = 12, HELD = 0.004;  // points of the curves; [ms] of a frame for steps; [s] between two looks at the pointer
+const NEAR = 0.05, PARTS = 256;  // part of the mechanism by which closing may move a start; of a slider's way, the least that is gone at once
 const HAND = 2 * Math.PI * 1.5;  // [rad/s] frequency of the spring from the pointer to a body
 
 // The sum of products of Chebyshev polynomials: coefficients in C order, one axis a slider, the last one the numbers.
@@ -15,23 +16,32 @@ function chebyshev(coefficients, degrees, x) {
   return table;
 }
 
+// A tree of what is drawn, with the numbers in the places of null; read: gives the next one.
+function filled(tree, read) {
+  if (tree === null) return read();
+  if (Array.isArray(tree)) return tree.map((one) => filled(one, read));
+  if (typeof tree === "object") return Object.fromEntries(Object.entries(tree).map(([key, one]) => [key, filled(one, read)]));
+  return tree;
+}
+
 class Live {
   static async open(player) {
     const data = JSON.parse($("live").textContent), module = await WebAssembly.compile(await unpack($("engine").textContent)), made = {};
     for (const [name, blob] of Object.entries(data.blobs)) made[name] = await Mechanism.load(module, await unpack(blob));
-    const bytes = await unpack(data.coefficients);
-    return new Live(player, data, made, new Float64Array(bytes.buffer, 0, bytes.length / 8));
+    const bytes = await unpack(data.coefficients), drawn = data.picture && (await unpack(data.picture.coefficients));
+    return new Live(player, data, made, new Float64Array(bytes.buffer, 0, bytes.length / 8), drawn && new Float32Array(drawn.buffer, 0, drawn.length / 4));
   }
 
-  constructor(player, data, made, coefficients) {
-    Object.assign(this, { player, data, made, coefficients, method: "projection", held: null, said: "" });
+  constructor(player, data, made, coefficients, drawn) {
+    Object.assign(this, { player, data, made, coefficients, drawn, method: "projection", held: null, said: "" });
     this.values = Object.fromEntries(data.sliders.map(({ name, value }) => [name, value]));
     this.first = { ...this.values };
     this.start = Float64Array.from(this.now.state);
     this.t0 = this.now.t;
     this.h = data.h;
-    this.moves = data.numbers.some(([kind]) => kind === 2);
+    this.moves = Boolean(data.picture) || data.numbers.some(([kind]) => kind === 2);  // the start, or the points of joints
     this.size = player.data.size;
+    this.closed = { values: { ...this.values }, state: Float64Array.from(this.start) };
     this.take();
     this.history = { t: [], energy: [], violation: [] };
   }
@@ -39,12 +49,13 @@ class Live {
   get now() { return this.made[this.method]; }
   get t() { return this.now.t; }
 
+  places(values) { return this.data.sliders.map(({ name, low, high }) => (2 * values[name] - low - high) / (high - low)); }
+
   // Give every engine the numbers that follow from the sliders; return the modelled state.
-  numbers() {
+  numbers(given = this.values) {
     const { data } = this, start = Float64Array.from(this.start);
     if (!data.sliders.length) return start;
-    const x = data.sliders.map(({ name, low, high }) => (2 * this.values[name] - low - high) / (high - low));
-    const values = chebyshev(this.coefficients, data.degrees, x);
+    const values = chebyshev(this.coefficients, data.degrees, this.places(given));
     data.numbers.forEach(([kind, place], k) => {
       if (kind === 2) start[place] = values[k];
       else for (const one of Object.values(this.made)) one.set(`#${k}`, values[k]);
@@ -59,23 +70,86 @@ class Live {
     this.gravity = ["x", "y", "z"].map((axis) => now.get(`gravity.${axis}`));
   }
 
-  // The modelled state, closed by the projection of a step that is nearly nothing; false if it cannot be closed.
-  reset() {
+  // Let all engines begin with these values, and close a start by the projection of a step that is nearly nothing: its state, and how far
+  // its points were moved; null if it cannot be closed.  from: the start instead of the modelled one
+  attempt(values, from) {
     for (const one of Object.values(this.made)) one.reset();
-    const start = this.numbers(), { projection } = this.made;
-    this.said = "";
+    const modelled = this.numbers(values), start = from || modelled, { projection } = this.made;
+    if (!this.moves) return { state: start, far: 0 };
     projection.state.set(start);
     projection.changed();
-    if (this.moves) {
-      try { projection.h = 1e-15; projection.run(1); } catch { this.said = `the mechanism cannot be closed with ${this.told()}`; }
-      const far = projection.state.reduce((most, x, k) => (k % 13 < 3 ? Math.max(most, Math.abs(x - start[k])) : most), 0);
-      if (!this.said && far > 0.1 * this.size) this.said = `closed ${far.toPrecision(2)} m away from the modelled pose: perhaps another branch`;
+    try { projection.h = 1e-15; projection.run(1); } catch { return null; }
+    const state = Float64Array.from(projection.state), far = state.reduce((most, x, k) => (k % 13 < 3 && k < 13 * this.data.names.length ? Math.max(most, Math.abs(x - start[k])) : most), 0);
+    return state.every(Number.isFinite) ? { state, far } : null;
+  }
+
+  // From the last start that was closed to these values, in parts so small that each closing moves it little: the same branch all the way.
+  follow(wanted) {
+    const { values: first, state } = this.closed, at = (s) => Object.fromEntries(Object.keys(wanted).map((name) => [name, first[name] + s * (wanted[name] - first[name])]));
+    let here = 0, step = 1 / 8, own = state;
+    while (here < 1) {
+      const next = Math.min(1, here + step), before = this.numbers(at(here)), after = this.numbers(at(next)), guess = own.map((x, k) => x + after[k] - before[k]);
+      const found = this.attempt(at(next), guess);
+      if (found && found.far <= NEAR * this.size * Math.max(step, 0.1)) { here = next; own = found.state; step = Math.min(1 / 8, 2 * step); continue; }
+      step /= 2;
+      if (step < 1 / PARTS) break;
     }
-    for (const one of Object.values(this.made)) { one.state.set(Float64Array.from(projection.state)); one.X.haug_set_time(one.m, this.t0); one.h = this.h; one.changed(); }
+    return { values: here < 1 ? at(here) : { ...wanted }, state: own, whole: here >= 1 };
+  }
+
+  // The start again, closed, with the values of the sliders; where these cannot be closed, with the nearest on the way that can.
+  reset() {
+    this.said = "";
+    const wanted = { ...this.values };
+    let found = this.attempt(wanted);
+    if (found && found.far > NEAR * this.size) found = null;
+    if (!found) {
+      const told = this.told(), way = this.follow(wanted);
+      found = way;
+      if (!way.whole) {
+        this.values = way.values;
+        this.said = `the mechanism cannot be closed with ${told}: it stays at ${this.told()}`;
+      }
+      for (const one of Object.values(this.made)) one.reset();
+      this.numbers();
+    }
+    this.closed = { values: { ...this.values }, state: found.state };
+    for (const one of Object.values(this.made)) { one.state.set(found.state); one.X.haug_set_time(one.m, this.t0); one.h = this.h; one.changed(); }
     this.take();
     this.history = { t: [], energy: [], violation: [] };
+    this.reshape();
+    this.moved?.();
     this.show();
-    return !this.said.startsWith("the mechanism");
+    return !this.said;
+  }
+
+  // Draw bodies, joints and loads with the points of these values.
+  reshape() {
+    const { data: { picture }, player: { world } } = this;
+    if (!picture) return;
+    const numbers = chebyshev(this.drawn, picture.degrees, this.places(this.values));
+    let at = 0;
+    const [lines, ...bodies] = picture.parts.map((part) => part && filled(part, () => numbers[at++]));
+    const own = world.data.loads.length, points = world.data.bodies.map(() => []);
+    for (const { i, s_i, j, s_j } of [...lines.joints, ...lines.loads.slice(0, own)]) { points[i].push(s_i); points[j].push(s_j); }
+    const gone = [...world.joints.flatMap(({ links }) => links), ...world.loads].map(({ object }) => object).filter(Boolean);
+    for (const one of gone) one.removeFromParent();
+    world.bodies.forEach((body, k) => {
+      gone.push(...body.group.children);
+      body.group.clear();
+      const look = { color: body.color, made: {} }, add = (mesh) => { mesh.userData.body = k; body.group.add(mesh); };
+      if (bodies[k]) for (const shape of bodies[k]) add(shapeMesh(shape, look, world.meshes));
+      else if (k) {  // sticks: between two points, or from their middle to each
+        const material = (look.made.stick = paint(body.color)), ends = points[k].map((s) => new THREE.Vector3(...s)), middle = new THREE.Vector3();
+        for (const end of ends) middle.addScaledVector(end, 1 / ends.length);
+        if (ends.length === 1) middle.set(0, 0, 0);
+        for (const end of ends) { const bar = rod(0.9 * world.g, material); span(bar, middle, end); bar.traverse((mesh) => { mesh.userData.body = k; }); body.group.add(bar); }
+      }
+      body.materials = Object.values(look.made);
+    });
+    for (const object of gone) object.traverse(({ geometry }) => { if (geometry && !Object.values(UNIT).includes(geometry) && !world.meshes.made.includes(geometry)) geometry.dispose(); });
+    world.joints = lines.joints.map((joint) => world.addJoint(joint));
+    world.loads = lines.loads.slice(0, own).map((load, k) => world.addLoad(load, k));
   }
 
   told() { return Object.entries(this.values).map(([name, value]) => `${name} = ${Number(value).toPrecision(4)}`).join(", "); }
@@ -180,6 +254,8 @@ class Live {
       get t() { return live.t; }, get state() { return [...live.now.state]; }, get energy() { return live.energy(); }, get violation() { return live.violation(); },
       get said() { return live.said; }, get values() { return { ...live.values }; }, get method() { return live.method; }, get h() { return live.h; },
       set: (name, value) => { const ok = live.set(name, value); live.show(); return ok; }, choose: (method) => live.choose(method), setStep: (h) => live.setStep(h), reset: () => live.reset(),
+      hold: (body, s, to) => { live.held = { body: live.data.names.indexOf(body), s: new THREE.Vector3(...s), to: new THREE.Vector3(...to), plane: null }; },
+      let: () => live.release(), pass: (seconds) => { const { h } = live; for (let t = 0; t < seconds - 0.5 * h; t += h) { live.pull(); if (!live.steps(1)) return false; } live.show(); return true; },
       steps: (n) => { const ok = live.steps(n); live.show(); return ok; }, names: () => Object.keys(live.values), methods: () => Object.keys(live.made),
     };
   }
@@ -226,7 +302,7 @@ function furnishLive(live) {
     const input = part("input", { type: "range", min: low, max: high, step: (high - low) / 1000, value }, row);
     input.setAttribute("aria-label", name);
     shown[name] = [input, number];
-    input.addEventListener("input", () => { live.set(name, Number(input.value)); number.textContent = short(Number(input.value)); live.show(); });
+    input.addEventListener("input", () => { live.set(name, Number(input.value)); number.textContent = short(live.values[name]); live.show(); });
   }
   const line = part("div", { className: "line" }, inner), method = part("select", { title: "stabilization of the constraints" }, line), step = part("select", { title: "step [s]" }, line);
   method.setAttribute("aria-label", "stabilization"); step.setAttribute("aria-label", "step");
@@ -238,9 +314,9 @@ function furnishLive(live) {
   again.addEventListener("click", () => { live.release(); live.reset(); player.play(); });
   back.addEventListener("click", () => {
     Object.assign(live.values, live.first); method.value = live.method = "projection"; live.setStep(data.h); step.value = String(data.h);
-    for (const [name, [input, number]] of Object.entries(shown)) { input.value = live.first[name]; number.textContent = short(live.first[name]); }
     live.release(); live.reset();
   });
+  live.moved = () => { for (const [name, [input, number]] of Object.entries(shown)) { input.value = live.values[name]; number.textContent = short(live.values[name]); } };
   const first = part("button", { textContent: "First run", title: "the run of the page's first values, as a ghost" }, line);
   first.setAttribute("aria-pressed", "true");
   first.addEventListener("click", () => { const on = !world.ghost.groups[1].visible; world.ghost.groups.forEach((group) => { group.visible = on; }); first.setAttribute("aria-pressed", String(on)); player.dirty = true; });
@@ -267,7 +343,8 @@ function furnishLive(live) {
 
 // Let the player show the engine's motion in place of a stored one.
 async function startLive(player) {
-  const live = await Live.open(player), { world, motion } = player;
+  const live = await Live.open(player), { world, motion } = player, reaches = new Map(world.data.joints.map((joint) => [joint.name, world.reach(joint)]));
+  world.reach = ({ name }) => reaches.get(name) || [0, 0];
   motion.at = (t, body, r, p) => {
     const s = live.now.state, o = 13 * body;
     let length = 0;
@@ -305,6 +382,7 @@ async function startLive(player) {
     requestAnimationFrame((next) => player.tick(next));
   };
   furnishLive(live);
+  live.reshape();
   live.note();
   live.show();
   window.live = live.face();

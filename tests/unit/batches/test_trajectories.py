@@ -9,6 +9,7 @@ import haugmbd as mbd
 from haugmbd.batches import batch as module
 from haugmbd.batches.direct_tables import direct_model, direct_tables
 from haugmbd.batches.parameters import read_parameters
+from haugmbd.gallery import double_pendulum
 from haugmbd.simulation.stepping.progress import Progress
 from joints import RJ
 from tests.support.variants import bouncing, controlled, driven, geared, spinning_top, states_of, swinging, trains
@@ -330,3 +331,17 @@ def test_progress_is_shown_member_by_member(model, monkeypatch):
     assert [one for one in shown if one[2] == "members"] == [(k, 3, "members") for k in (1, 2, 3)]
     with pytest.raises(mbd.UsageError, match="progress = 1 must be True or False"):
         batch.simulate(0.02, h=1e-2, progress=1)
+
+
+@pytest.mark.slow
+def test_a_quantity_of_all_members_is_a_table():
+    model = double_pendulum().compile()
+    runs = mbd.batch(model, parameters={f"{model.body_names[1]}.mass": [1.0, 1.5, 2.0]}).simulate(t_end=0.05, h=1e-2)
+    joint = next(iter(model.joints))
+    table = runs.history(f"joint.{joint}.angle")
+    assert table.shape == (3, len(runs[0].t))
+    np.testing.assert_array_equal(table[1], runs[1].joint(joint).angle)
+    with pytest.raises(mbd.UsageError, match="vector of 3"):
+        runs.history(f"reaction.{joint}.force")
+    with pytest.raises(mbd.UsageError):
+        runs.history("joint.nowhere.angle")

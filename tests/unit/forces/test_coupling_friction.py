@@ -1,4 +1,4 @@
-"""Friction of couplings themselves: threads that lock at tan beta = mu exactly, meshes whose losses give efficiencies, driven and driven back."""
+"""Friction of couplings: threads that lock at tan beta = mu exactly, meshes whose losses give efficiencies, driven and driven back."""
 
 from __future__ import annotations
 

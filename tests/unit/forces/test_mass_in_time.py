@@ -159,8 +159,8 @@ def test_what_has_one_mass_matrix_is_refused_by_the_body():
 @pytest.mark.slow
 def test_a_mass_in_time_is_saved_copied_mirrored_and_goes_on(tmp_path):
     system = mbd.System("tip", gravity=(0, 0, -G))
-    m, J = mbd.Expression("3 - 0.5*t"), (mbd.Expression("0.1 + 0.02*t"), 0.1, 0.12)
-    body = system.add(mbd.Body("cup", m, J, r=(0.5, 0.1, 0), exhaust=(0.3, 0.2, 0.1)))
+    mass, moments = mbd.Expression("3 - 0.5*t"), (mbd.Expression("0.1 + 0.02*t"), 0.1, 0.12)
+    body = system.add(mbd.Body("cup", mass, moments, r=(0.5, 0.1, 0), exhaust=(0.3, 0.2, 0.1)))
     system.add(RJ("pin", system.ground, body, point=(0, 0, 0), axis=(0, 1, 0)))
     one = mbd.simulate(system, 0.4, h=0.01)
     system.save(tmp_path / "cup.json")

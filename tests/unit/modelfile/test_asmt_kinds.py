@@ -8,7 +8,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd.modelfile.asmt.formulas import expression_of
 from tests.support import asmt
-from tests.support.asmt import joint, marker, motion, part, read
+from tests.support.asmt import joint, marker, motion, part, read, turned_about
 
 FORMULAS = {
     "2.0d*pi*time": lambda t: 2.0 * np.pi * t,
@@ -109,3 +109,58 @@ def test_joints_of_parts_that_are_fixed_to_each_other(kind, on, tmp_path):
 def test_an_allowed_rotation_is_told(tmp_path):
     text = pendulum().replace("RotationalMotion", "AllowRotation")
     assert "AllowRotation" in str(read(tmp_path, text).import_report)
+
+
+def bent_shaft(bend, tilt, *, apart=0.0):
+    """Two shafts with a constant-velocity joint, the second one in a sliding bearing whose marker is off by a rotation matrix `tilt`."""
+    u = np.array((np.sin(bend), 0.0, np.cos(bend)))
+    A, P = turned_about((0.0, 1.0, 0.0), bend), np.array((0.0, 0.0, 2.0))
+    parts = [
+        part("in", marker("foot"), marker("head", P)),
+        part("out", marker("foot", A=np.diag((1.0, -1.0, -1.0))), marker("end", (0.0, 0.0, 3.0)), r=P, A=A),
+    ]
+    joints = [
+        joint("RevoluteJoint", "hinge", ("pin",), ("in", "foot")),
+        joint("ConstantVelocityJoint", "bend", ("in", "head"), ("out", "foot")),
+        joint("CylindricalJoint", "bearing", ("out", "end"), ("bearing",)),
+    ]
+    motions = [motion("RotationalMotion", "turn", "hinge", "2.0d*pi*time")]
+    markers = [marker("pin"), marker("bearing", P + 3.0 * u + (0.0, apart, 0.0), tilt @ A)]
+    return asmt.assembly(parts, joints, motions, markers=markers), u
+
+
+@pytest.mark.parametrize("off", [0.0, 1e-7, 0.01, 0.245, 0.7])
+@pytest.mark.parametrize("about", [(1.0, 0.0, 0.0), (0.6, 0.8, 0.0)])
+def test_a_bearing_that_contradicts_its_shaft(off, about, tmp_path):
+    """All else holds at the pose of the file: the shafts turn at one rate about their own axes, and what is off is told."""
+    tilt = turned_about(about, off)
+    text, u = bent_shaft(1.03, tilt)
+    if off > 1e-3:
+        angle = np.degrees(np.arcsin(np.linalg.norm(np.cross(tilt @ u, u))))
+        with pytest.warns(UserWarning, match=f"'bearing': its axes are {angle:.2g}.* degrees apart"):
+            system = read(tmp_path, text)
+        assert "'bearing': its axes" in str(system.import_report)
+    else:
+        system = read(tmp_path, text)
+    run = mbd.kinematics(system, np.linspace(0.0, 0.4, 5))
+    bar = 1e-9 if off != 1e-7 else 1e-6
+    assert run["out"].omega == pytest.approx(np.outer(np.ones(5), 2.0 * np.pi * u), abs=2.0 * np.pi * bar)
+    assert run["out"].A[:, :, 2] == pytest.approx(np.outer(np.ones(5), u), abs=bar)
+
+
+def test_points_that_are_apart_are_refused(tmp_path):
+    with pytest.raises(mbd.AssemblyError, match="bearing"):
+        read(tmp_path, bent_shaft(0.5, np.eye(3), apart=0.1)[0])
+
+
+def test_axes_that_a_motion_moves_apart_are_refused(tmp_path):
+    """The axis of a bar swings in a plane, past one that is tilted out of the plane: the angle between them is least at the pose."""
+    across = turned_about((0.0, 1.0, 0.0), 0.5 * np.pi)
+    parts = [part("bar", marker("hinge", A=across), marker("axis"))]
+    joints = [
+        joint("RevoluteJoint", "hinge", ("pin",), ("bar", "hinge")),
+        joint("ParallelAxesJoint", "along", ("axis",), ("bar", "axis")),
+    ]
+    markers = [marker("pin", A=across), marker("axis", A=turned_about((0.0, 1.0, 0.0), 0.3))]
+    with pytest.raises(mbd.AssemblyError, match="along"):
+        read(tmp_path, asmt.assembly(parts, joints, markers=markers))

@@ -102,7 +102,8 @@ def test_couplings_that_formats_cannot_hold(tmp_path):
     system.add(Coupling("driven", {a: 1.0}, mbd.Expression("0.1*sin(t)")))
     for write, name, texts in (
         (mbd.write_urdf, "x.urdf", ("'screw': a URDF holds no such Screw", "'sum'", "'driven'")),
-        (mbd.write_mjcf, "x.xml", ("'sum': the file holds no such Coupling: it couples more than two", "its f changes with time")),
+        (mbd.write_mjcf, "x.xml", ("its f changes with time",)),
+        (mbd.write_sdf, "x.sdf", ("'sum': the file holds no such Coupling", "'driven'")),
         (mbd.write_asmt, "x.asmt", ("'sum': the file holds no such Coupling: only couplings of two", "'driven'")),
     ):
         with pytest.raises(mbd.ModelFileError) as error:

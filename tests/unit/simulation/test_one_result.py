@@ -139,13 +139,13 @@ def test_an_equilibrium_below_a_rigid_floor_is_refused():
         mbd.equilibrium(arm("floor"))
 
 
-@pytest.mark.parametrize("write", [mbd.write_mjcf, mbd.write_urdf, mbd.write_asmt])
+@pytest.mark.parametrize("write", [mbd.write_mjcf, mbd.write_urdf, mbd.write_asmt, mbd.write_sdf])
 def test_formats_without_contacts_name_the_contact_that_they_cannot_hold(write, tmp_path):
     system = mbd.System("ball on a rod", gravity=(0.0, 0.0, -9.81))
     rod = system.add(mbd.Body("rod", 1.0, (0.1, 0.1, 0.01), r=(0.5, 0.0, 1.0)))
     system.add(RJ("pin", system.ground, rod, point=(0.0, 0.0, 1.0), axis=(0.0, 1.0, 0.0)))
     system.add(mbd.Contact("floor", system.ground, rod, point=(1.0, 0.0, 1.0), normal=(0.0, 0.0, 1.0), plane_point=(0.0, 0.0, 0.0)))
-    ending = {"write_mjcf": ".xml", "write_urdf": ".urdf", "write_asmt": ".asmt"}[write.__name__]
+    ending = {"write_mjcf": ".xml", "write_urdf": ".urdf", "write_asmt": ".asmt", "write_sdf": ".sdf"}[write.__name__]
     with pytest.raises(mbd.ModelError, match="contact 'floor'"):
         write(system, tmp_path / f"out{ending}")
     with pytest.raises(mbd.ModelError, match="contact 'floor'"):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import itertools
+import zlib
 
 import numpy as np
 import pytest
@@ -11,7 +13,8 @@ import haugmbd as mbd
 from haugmbd import interactive
 from haugmbd.engine.host import library_for
 from haugmbd.gallery import double_pendulum, four_bar
-from haugmbd.sensitivity.parameters import driver_constants, nominal_model, varied_model
+from haugmbd.math.euler_parameters import rotation_matrix
+from haugmbd.sensitivity.parameters import driver_constants, varied_model
 from joints import RJ
 
 STEPS = 1000
@@ -49,10 +52,9 @@ def pendulum(length=0.5, mass=2.0, angle=0.4):
 @pytest.mark.slow
 def test_the_numbers_of_all_sliders_are_those_of_the_models():
     sliders = interactive._sliders(pendulum, {"length": (0.5, 0.3, 0.9), "mass": (2.0, 1.0, 4.0)})
-    p = mbd.Parameters(length=0.5, mass=2.0)
-    build = interactive._with_handles(interactive._builder(pendulum, p))
-    nominal = nominal_model(build(dict(p)).system)
-    numbers, table = interactive._fitted(build, nominal, sliders)
+    build, models = models_of(pendulum, sliders)
+    nominal = models.nominal
+    numbers, table = interactive._fitted(models, sliders)
     assert {kind for kind, _ in numbers} >= {0, 2}
     for length, mass in itertools.product((0.31, 0.55, 0.9), (1.0, 3.3)):
         model = varied_model(build({"length": length, "mass": mass}).system, nominal)
@@ -76,18 +78,153 @@ def test_sliders_that_are_none_are_told(system, live, told):
         interactive._sliders(system, live)
 
 
-def test_lengths_are_refused_since_bodies_are_drawn_once():
-    sliders = interactive._sliders(pendulum, {"length": (0.5, 0.3, 0.9)})
-    build = interactive._with_handles(interactive._builder(pendulum, mbd.Parameters(length=0.5)))
-    with pytest.raises(mbd.UsageError, match="'length' moves points"):
-        interactive._refuse_moving_points(build, nominal_model(build({"length": 0.5}).system), sliders)
+def models_of(system, sliders):
+    """The builder, and the models of sliders, as a page has them."""
+    p = mbd.Parameters({slider.name: slider.value for slider in sliders})
+    build = interactive._with_handles(interactive._builder(system, p))
+    return build, interactive._Models(build, interactive.page_model(build(dict(p)).system), sliders)
+
+
+def lever(length=0.4):
+    """Return a four-bar whose crank and coupler depend on its length, closed for each."""
+    A, D = np.zeros(3), np.array([1.0, 0.0, 0.0])
+    B = np.array([0.0, 0.0, length])
+    C = np.array([0.9, 0.0, 0.7])
+    system = mbd.System("lever", gravity=(0.0, 0.0, -9.81))
+    bars = [
+        system.add(mbd.Body(name, 1.0, (0.02, 0.02, 1e-3), r=0.5 * (P + Q)))
+        for name, P, Q in (("crank", A, B), ("coupler", B, C), ("rocker", C, D))
+    ]
+    for name, i, j, point in (
+        ("A", system.ground, bars[0], A),
+        ("B", bars[0], bars[1], B),
+        ("C", bars[1], bars[2], C),
+        ("D", system.ground, bars[2], D),
+    ):
+        system.add(RJ(name, i, j, point=tuple(point), axis=(0.0, 1.0, 0.0)))
+    return system
+
+
+def open_lever(length=0.4):
+    """Return the same mechanism in the pose of a crank of 0.4 m, with another length: open, until it is assembled."""
+    closed = lever(0.4)
+    system = mbd.System("lever", gravity=(0.0, 0.0, -9.81))
+    bodies = [system.ground, *(system.add(mbd.Body(b.name, b.mass, (0.02, 0.02, 1e-3), r=b.r)) for b in closed.bodies[1:])]
+    for joint in closed.joints:
+        i, j = (next(k for k, body in enumerate(closed.bodies) if body is own) for own in (joint.i, joint.j))
+        s_i, s_j = (np.array(frame.s_bar) for frame in (joint.frame_i, joint.frame_j))
+        if joint.name == "B":
+            s_i = np.array([0.0, 0.0, length - 0.2])
+        system.add(RJ.from_vectors(joint.name, bodies[i], s_i, (0.0, 0.0, 1.0), (1.0, 0.0, 0.0), bodies[j], s_j, (0.0, 1.0, 0.0)))
+    return system
+
+
+@pytest.mark.parametrize("make", [pendulum, lever])
+def test_what_is_drawn_follows_the_sliders(make):
+    """Points of joints as in the models, to what can be seen, and shapes; what no polynomial gives is drawn by sticks."""
+    value, low, high = (0.5, 0.3, 0.9) if make is pendulum else (0.4, 0.3, 0.6)
+    sliders = interactive._sliders(make, {"length": (value, low, high)})
+    build, models = models_of(make, sliders)
+    assert interactive._moves_points(models, sliders)
+    picture = interactive._picture(models, sliders)
+    table = np.frombuffer(zlib.decompress(base64.b64decode(picture["coefficients"])), "<f4").astype(float)
+    table = table.reshape(picture["degrees"][0] + 1, -1)
+    meshes = interactive.MeshTable(interactive.Packer())
+    for u in (-0.77, 0.1, 0.95):
+        numbers = interactive.value_at(table, [u])
+        drawn = interactive._drawn(models([u]), picture["size"], meshes)
+        _, points = interactive._leaves(drawn[0])
+        assert np.abs(np.abs(numbers[: len(points)]) - np.abs(points)).max() < 10.0 * interactive.DRAWN
+        rest = [
+            np.abs(interactive._leaves(body)[1])
+            for body, part in zip(drawn[1:], picture["parts"][1:], strict=True)
+            if part is not None
+        ]
+        assert (
+            np.abs(np.abs(numbers[len(points) :]) - np.concatenate([np.zeros(0), *rest])).max(initial=0.0) < 10.0 * interactive.SEEN
+        )
+
+
+def test_a_mass_moves_no_points():
+    sliders = interactive._sliders(four_bar(), ["crank.mass", "gravity[2]"])
+    build, models = models_of(four_bar(), sliders)
+    assert not interactive._moves_points(models, sliders)
 
 
 def test_a_range_that_cannot_be_built_is_told():
     sliders = interactive._sliders(pendulum, {"mass": (2.0, -1.0, 4.0)})
-    build = interactive._with_handles(interactive._builder(pendulum, mbd.Parameters(mass=2.0)))
+    build, models = models_of(pendulum, sliders)
     with pytest.raises(mbd.UsageError, match="cannot be built at mass = -"):
-        interactive._fitted(build, nominal_model(build({"mass": 2.0}).system), sliders)
+        interactive._fitted(models, sliders)
+
+
+@needs_engine
+@pytest.mark.slow
+def test_lengths_move_the_page_as_simulate_does(chromium, tmp_path):
+    page = interactive.live(lever, tmp_path / "lever.html", {"length": (0.4, 0.3, 0.6)})
+    chromium.open(page.as_uri())
+    chromium.evaluate("player.pause()")
+    for length in (0.4, 0.57, 0.33):
+        assert chromium.evaluate(f"live.set('length', {length})") is True
+        assert chromium.evaluate(f"live.steps({STEPS})") is True
+        right = mbd.simulate(lever(length), STEPS * 1e-3, h=1e-3)
+        assert np.abs(np.array(chromium.evaluate("live.state")) - right.y[-1]).max() < SAME
+        B = np.array(
+            chromium.evaluate(
+                "(() => { const w = player.world, j = w.joints.find((one) => one.name === 'B'); return w.now(j.i, j.s_i).toArray(); })()"
+            )
+        )
+        crank = right["crank"]
+        wanted = crank.r[-1] + rotation_matrix(crank.p[-1]) @ np.array([0.0, 0.0, 0.5 * length])
+        assert np.abs(B - wanted).max() < 1e-6
+
+
+@needs_engine
+@pytest.mark.slow
+def test_a_length_that_opens_the_loop_is_closed_on_its_branch_or_told(chromium, tmp_path):
+    """An open pose is closed in the page as `assemble` closes it; one that cannot be closed leaves the last that can, with a word."""
+    page = interactive.live(open_lever, tmp_path / "lever.html", {"length": (0.4, 0.1, 3.0)})
+    chromium.open(page.as_uri())
+    chromium.evaluate("player.pause()")
+    assert chromium.evaluate("live.set('length', 0.55)") is True
+    assert chromium.evaluate("live.violation") < 1e-9
+    y = np.array(chromium.evaluate("live.state"))
+    model = open_lever(0.55).compile(check_pose=False)
+    assembled = mbd.assemble(model)
+    crank = np.array(y[13:16]) - np.array(assembled.state.r)[1]
+    assert np.abs(crank).max() < 0.1  # the same branch; where the free motion stands is a choice
+    assert chromium.evaluate("live.set('length', 2.9)") is False
+    assert "cannot be closed with length = 2.9" in chromium.evaluate("live.said")
+    stays = chromium.evaluate("live.values.length")
+    assert 0.55 < stays < 2.9
+    assert chromium.evaluate("live.violation") < 1e-9
+    assert chromium.evaluate("live.set('length', 0.4)") is True
+    assert chromium.evaluate("live.said") == ""
+
+
+@needs_engine
+@pytest.mark.slow
+def test_the_pointer_drags_a_body_and_lets_it_go(chromium, tmp_path):
+    page = four_bar().live(tmp_path / "x.html")
+    chromium.open(page.as_uri())
+    chromium.evaluate("player.pause(); live.reset()")
+    energy = chromium.evaluate("live.energy")
+    chromium.evaluate("live.hold('crank', [0, 0, 0], [1, 0, 3]); live.pass(0.2)")
+    assert chromium.evaluate("live.said") == ""
+    assert abs(chromium.evaluate("live.energy") - energy) > 1e-3
+    chromium.evaluate("live.let()")
+    energy = chromium.evaluate("live.energy")
+    chromium.evaluate("live.steps(200)")
+    assert chromium.evaluate("live.energy") == pytest.approx(energy, rel=1e-5)
+
+
+@needs_engine
+@pytest.mark.slow
+def test_a_page_is_small_beside_three_js(tmp_path):
+    from haugmbd.viewer.animate import _read  # noqa: PLC0415
+
+    text = four_bar().live(tmp_path / "x.html", ["gravity[2]"]).read_text()
+    assert len(text) - len(_read("bundle", "three.min.js")) <= 260_000
 
 
 @needs_engine
