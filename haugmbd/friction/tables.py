@@ -78,7 +78,7 @@ def friction_tables(
         slots = np.concatenate([slots_of(joint.name) for joint in load.pressing_joints])
         if len(set((slots // 6).tolist())) > 1:
             what = f"{load.joint.name!r} and {load.pressing_joints[-1].name!r} have more rows together than stand in one place"
-            raise ModelError(Fault(load.where, what, "Give the two bodies no other joints between them."))
+            raise ModelError([Fault(load.where, what, "Give the two bodies no other joints between them.")])
         i, j = (number.bodies[body] for body in load.bodies())
         row[[at.KIND, at.CHANNELS, at.FIRST, at.BODY_I, at.BODY_J]] = load.shape or 0, load.channels, first, i, j
         row[at.SIDE_J], row[at.N_SLOTS] = edges.touched(int(slots[0]) // 6).index(j), len(slots)
