@@ -31,7 +31,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.drivers.expression import read_parameters
 from haugmbd.errors import Fault, LockedModelWarning, ModelError, UsageError, warn_user
 from haugmbd.forces.base import ForceElement
-from haugmbd.forces.joint_friction import JointFriction
+from haugmbd.forces.joint_friction import CYLINDRICAL, JointFriction, lead_of
 from haugmbd.forces.mass_in_time import MassInTime
 from haugmbd.forces.rope import SlackRope
 from haugmbd.formats import MODELS, named
@@ -195,7 +195,8 @@ class System(Compilable):
             for own in part.parts():
                 self.add(own)
             self.loads.append(part)
-            self._put_in_threads((part,), self.joints)
+            if isinstance(part, JointFriction) and part.shape == CYLINDRICAL:
+                self._put_in_threads((part,), self.joints)
         elif isinstance(part, Contact):
             self.contacts.append(part)
         elif isinstance(part, Contacts):
@@ -215,7 +216,8 @@ class System(Compilable):
                 joint.__dict__["active"] = False
             if not joint.may_be_slack:
                 self.joints.append(joint)
-                self._put_in_threads(self.loads, (joint,))
+                if lead_of(joint) != 0.0:
+                    self._put_in_threads(self.loads, (joint,))
                 return part
             self.loads.append(SlackRope(joint))
             if not joint.active:

@@ -1,4 +1,4 @@
-"""A freewheel by two switches: the pawl lets go where it would pull, and catches where the hub overtakes the wheel; against an ODE of one's own."""
+"""A freewheel by two switches: the pawl lets go where it would pull, and catches where the hub overtakes the wheel; against an own ODE."""
 
 from __future__ import annotations
 
