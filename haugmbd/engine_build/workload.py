@@ -147,9 +147,10 @@ def stops_and_contacts() -> None:
         mbd.mobility(system)
     system = mbd.System("bounce", gravity=(0.0, 0.0, -9.81))
     ball = system.add(mbd.Body("ball", 1.0, (0.1, 0.1, 0.1), r=(0.0, 0.0, 0.11)))
-    at = {"point": ball.r, "normal": (0, 0, 1), "plane_point": (0, 0, 0), "radius": 0.1}
+    at: dict[str, Any] = {"point": ball.r, "normal": (0, 0, 1), "plane_point": (0, 0, 0), "radius": 0.1}
     system.add(mbd.Contact("floor", system.ground, ball, restitution=0.7, **at))
-    for how in ({"h": 1e-3}, {"rtol": 1e-6, "atol": 1e-8}):
+    fixed, adaptive = dict[str, Any](h=1e-3), dict[str, Any](rtol=1e-6, atol=1e-8)
+    for how in (fixed, adaptive):
         _ask(result := mbd.simulate(system, 0.3, **how))
         result.contact("floor")
     for mu in (0.0, 0.3):

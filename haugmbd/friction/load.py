@@ -100,8 +100,8 @@ def normal_force(ints: Ints, reals: Array, terms: Array, k: int, F: Vec, M: Vec)
         couple = 2.0 * size(across(h, M)) / length if length > 0.0 else 0.0
         return max(abs(dot(F, h)), couple)
     if kind == MESH_TURN:
-        torque: float = abs(dot(M, h))
-        return torque / radius
+        force: float = abs(dot(M, h)) / radius
+        return force
     if kind == MESH_SLIDE:
         return abs(dot(F, h))
     F_p = across(h, F)

@@ -630,7 +630,7 @@ def ball_of_lab16(height: float, restitution: float) -> System:
     """Return a ball that falls from a height [m] on a floor."""
     system = System("ball", gravity=(0.0, 0.0, -9.81))
     ball = system.add(Body("ball", 1.0, (0.1, 0.1, 0.1), r=(0.0, 0.0, height)))
-    where = {"point": (0.0, 0.0, height), "normal": (0.0, 0.0, 1.0), "plane_point": (0.0, 0.0, 0.0)}
+    where: dict[str, Any] = {"point": (0.0, 0.0, height), "normal": (0.0, 0.0, 1.0), "plane_point": (0.0, 0.0, 0.0)}
     system.add(Contact("floor", system.ground, ball, restitution=restitution, **where))
     return system
 

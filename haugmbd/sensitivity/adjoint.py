@@ -527,7 +527,7 @@ def _motion(design: Design, arguments: dict[str, Any]) -> Motion | None:
     if not np.allclose(ends[kept], T, rtol=0.0, atol=1e-9 * h):
         return None
     ends[kept] = T
-    return Motion(ends, kept, np.array(result.y))
+    return Motion(np.asarray(ends, dtype=np.float64), kept, np.array(result.y))
 
 
 def _states_at(design: Design, tableau: Any, motion: Motion, at: Array, is_end: Any) -> Array:

@@ -389,7 +389,7 @@ class MoreauJeanStepper:
         solved = solve_cone_problem(answer.G, b, mu[some], what=f"{names:.200} at t = {t:.9g} s")
         f[some], v[some] = solved.f, solved.v
         change = (solved.f.ravel() @ answer.X).reshape(-1, 6)[: p.n]
-        moved = change.any(axis=1)
+        moved = np.asarray(change.any(axis=1)).copy()
         moved[pairs[pairs > 0]] = True
         u[moved] = u_f[moved] + change[moved]
         force, slip = f[some], np.hypot(v[some, 1], v[some, 2])

@@ -96,7 +96,9 @@ def stepped_of(meta: Mapping[str, Any], arrays: Mapping[str, Array], model: Mode
     forces = arrays.get(FORCES, np.zeros((nt, 0, 5)))
     lines = np.split(arrays.get(POINTS, np.zeros((0, 6))), np.cumsum(arrays[COUNT].astype(int))[:-1]) if nt else []
     laws = [
-        StepLaws(float(arrays[STEP][n, 0]), arrays[Y][n], *arrays[U][n], float(arrays[STEP][n, 1]), lines[n][:, 5])
+        StepLaws(
+            float(arrays[STEP][n, 0]), arrays[Y][n], arrays[U][n, 0], arrays[U][n, 1], float(arrays[STEP][n, 1]), lines[n][:, 5]
+        )
         for n in range(nt)
     ]
     steps = [(np.ascontiguousarray(line[:, :2]).astype(np.int64), np.ascontiguousarray(line[:, 2:5])) for line in lines]
