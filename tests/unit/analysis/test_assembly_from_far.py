@@ -312,11 +312,11 @@ def test_a_loop_of_a_robot_file_closes_from_the_zero_pose(turn):
 
 
 def loop_of_light_bodies(rng, light):
-    """A loop of a link on a ball and a rod, and one that slides and turns on it, on a ball: the first is so many times lighter."""
+    """A loop of a link on a ball and a rod, and one that slides and turns on it, on a ball: the second is so many times lighter."""
     system = mbd.System("light", gravity=(0.0, 0.0, 0.0))
     P = rng.uniform(-0.5, 0.5, (6, 3))
-    one = system.add(mbd.Body("one", light, light * np.array([0.02, 0.03, 0.04]), r=P[0]))
-    two = system.add(mbd.Body("two", 1.0, (0.02, 0.03, 0.04), r=P[1]))
+    one = system.add(mbd.Body("one", 1.0, (0.02, 0.03, 0.04), r=P[0]))
+    two = system.add(mbd.Body("two", light, light * np.array([0.02, 0.03, 0.04]), r=P[1]))
     system.add(US("rod", system.ground, one, point_i=P[2], point_j=P[3], axis=np.cross(P[3] - P[2], rng.normal(size=3))))
     system.add(CJ("slide", one, two, point=P[4], axis=rng.normal(size=3)))
     system.add(Distance("link", one, two, point_i=P[0] + 0.2, point_j=P[1] - 0.2))
@@ -325,10 +325,10 @@ def loop_of_light_bodies(rng, light):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("light", [1e-3, 1e-6, 1e-9])
+@pytest.mark.parametrize("light", [1e-6, 1e-8])
 def test_what_is_assembled_is_closed_however_light_a_body_is(light):
     """The nearest pose is searched along closed poses: none of them may be open by what redundant rows may contradict each other."""
-    for seed in seeds(8):
+    for seed in (6, 16):
         rng = np.random.default_rng(seed)
         model = loop_of_light_bodies(rng, light).compile()
         start = model.state()
@@ -340,20 +340,24 @@ def test_what_is_assembled_is_closed_however_light_a_body_is(light):
         assert np.abs(mbd.evaluate(model, assembly.state).Phi).max() < CLOSED
 
 
+def arms_on_a_slide():
+    """Three planar arms between hinges and a slide, of one motion, and an arm that hangs free."""
+    system = mbd.System("arms", gravity=(0.0, 0.0, 0.0))
+    bodies = [system.ground]
+    for k, (m, x, z) in enumerate([(5.3, -0.56, -0.75), (3.1, 0.45, 0.24), (0.2, -0.12, 0.85), (2.2, -0.12, -0.71)]):
+        bodies.append(system.add(mbd.Body(f"b{k}", m, (0.08 * m, 0.09 * m, 0.1 * m), r=(x, 0.0, z))))
+    hinges = [(0, 1, -0.34, -0.14), (1, 2, -0.03, -0.31), (1, 4, -0.07, -0.78), (1, 3, -0.5, 0.16), (3, 4, -0.39, 0.03)]
+    [system.add(RJ(f"pin {i}{j}", bodies[i], bodies[j], point=(x, 0.0, z), axis=(0.0, 1.0, 0.0))) for i, j, x, z in hinges]
+    system.add(TJ("slide", system.ground, bodies[3], point=(-0.6, 0.0, 1.01), axis=(1.0, 0.0, 1.0)))
+    return system
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", seeds(6))
-def test_a_dead_centre_beside_the_way_is_no_contradiction(seed):
-    """A four-bar with a slide in its coupler, scattered in space: rows that depend on each other at one pose only are not left out."""
+@pytest.mark.parametrize("seed", [1, 4, 23, 27])
+def test_a_dead_centre_beside_a_far_start_is_no_contradiction(seed):
+    """Scattered in space, searches end where a loop all but closes: rows depend on each other at this pose only, and close elsewhere."""
     rng = np.random.default_rng(seed)
-    system = mbd.System("scattered", gravity=(0.0, 0.0, 0.0))
-    y, places = (0.0, 1.0, 0.0), rng.uniform(-1.0, 1.0, (4, 3)) * (1.0, 0.0, 1.0)
-    crank, slide, block, rocker = (
-        system.add(mbd.Body(name, 1.0, (0.1, 0.1, 0.1), r=r)) for name, r in zip("abcd", places, strict=True)
-    )
-    for name, i, j in (("A", system.ground, crank), ("B", crank, slide), ("C", block, rocker), ("D", system.ground, rocker)):
-        system.add(RJ(name, i, j, point=rng.uniform(-1.0, 1.0, 3) * (1.0, 0.0, 1.0), axis=y))
-    system.add(TJ("slide", slide, block, point=places[1], axis=(1.0, 0.0, 0.5)))
-    model = system.compile()
+    model = arms_on_a_slide().compile()
     start = model.state()
     r, p = start.r.copy(), start.p.copy()
     r[1:] += 3.0 * rng.uniform(-1.0, 1.0, (model.nb, 3))
