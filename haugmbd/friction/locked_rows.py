@@ -31,7 +31,7 @@ from haugmbd.workspace.layout import Pack
 FIVE, ROWS = 5, 6
 """Rows of a joint of one rate, and of its edge."""
 FEW = 4
-"""Joints that stick whose dense system costs no more than the two factorizations of locks; it leaves a body that is held exactly at rest."""
+"""Joints that stick whose dense system costs no more than two factorizations; it leaves a body that is held exactly at rest."""
 PADDED, IN_USE = -1.0, 0.0
 """In PAD: a slot without a row, and with one."""
 BIAS, RATE, NOTHING = 0, 1, 2
