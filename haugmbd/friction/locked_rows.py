@@ -30,6 +30,8 @@ from haugmbd.workspace.layout import Pack
 
 FIVE, ROWS = 5, 6
 """Rows of a joint of one rate, and of its edge."""
+FEW = 4
+"""Joints that stick whose dense system costs no more than two factorizations; it leaves a body that is held exactly at rest."""
 PADDED, IN_USE = -1.0, 0.0
 """In PAD: a slot without a row, and with one."""
 BIAS, RATE, NOTHING = 0, 1, 2
@@ -38,13 +40,13 @@ BIAS, RATE, NOTHING = 0, 1, 2
 
 @kernel
 def locks(P: Pack, L: Loop, by_modes: bool) -> bool:
-    """Return whether a joint sticks, and all that press by their reactions have a row to be locked by.
+    """Return whether more than a few joints stick, and all that press by their reactions have a row to be locked by.
 
     by_modes: whether only those stick whose modes say so, and friction is not solved for
     """
     if ws.friction_mode(P) != ws.WITH_SOLUTION or elimination_order(P).shape[0] == 0:
         return False
-    some = False
+    sticking = 0
     for k in range(L.ints.shape[0]):
         if L.ints[k, at.LOADED] == 0:
             continue
@@ -52,8 +54,8 @@ def locks(P: Pack, L: Loop, by_modes: bool) -> bool:
             return False
         if L.terms[k, at.STATE] == at.AT_LIMIT and not by_modes:
             return False
-        some = some or is_locked(L, k, by_modes)
-    return some
+        sticking += 1 if is_locked(L, k, by_modes) else 0
+    return sticking > FEW
 
 
 @kernel

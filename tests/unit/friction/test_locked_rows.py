@@ -18,7 +18,7 @@ def tree(rng):
     """A tree of hinges and slides with dry friction in most of them, of bodies with and without massless axes."""
     system = mbd.System("tree", gravity=(0.0, 0.0, -9.81))
     bodies = [system.ground]
-    for k in range(int(rng.integers(2, 10))):
+    for k in range(int(rng.integers(8, 13))):
         parent = bodies[int(rng.integers(0, len(bodies)))]
         point = np.asarray(parent.r) + 0.3 * rng.normal(size=3)
         inertia = np.array([1.0, 1.0, rng.choice([0.0, 0.7])]) * 10.0 ** rng.uniform(-3.0, 0.0)
