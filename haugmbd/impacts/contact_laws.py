@@ -29,7 +29,7 @@ TOUCHES = 1e-8
 """Relative to the size: a smaller gap is closed."""
 MOVES = 1e-8
 """Relative to the size, per second: a faster point slides, separates, or is about to strike."""
-SLOW = 1e-6
+SLOW = 1e-5
 """The same: a slower point comes to rest, or begins to slide, in a step that keeps its direction; the size of its friction is judged."""
 BEGINS = 1e-5
 """Relative to the largest acceleration: of a point that begins to slide, and accelerates less, the direction is not known yet."""
