@@ -18,11 +18,13 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.contact.uniqueness import ForceSet, are_unique, force_bounds
 from haugmbd.deprecated import public_class
 from haugmbd.errors import SimulationError
-from haugmbd.impacts.contact_problem import SLIP, STICK, ContactProblem, Forces, Key, PointMode
+from haugmbd.impacts.contact_problem import SLIP, STICK, ContactProblem, Forces, Key, NoAcceleration, PointMode
 
 OPEN = 0
 STATES = np.array(["open", "stick", "slip"])
 """Names of the states 0, 1 and 2."""
+SAME_ACCELERATION = 1e-8
+"""Relative to what the forces do one by one: accelerations that differ by less are the same."""
 LAWFUL = 1e-10
 """Relative to the largest force: what a law may be left with."""
 
@@ -42,10 +44,15 @@ class ContactRecord(NamedTuple):
 
 
 class ContactSegment:
-    """The contacts along a segment of an event-driven run, by their modes."""
+    """The contacts along a segment of an event-driven run, by their modes.
 
-    def __init__(self, problem: ContactProblem, modes: dict[Key, PointMode]) -> None:
-        self.problem, self.modes = problem, modes
+    end: its last time, and the modes there: a point that comes to rest keeps its direction in its last step
+    """
+
+    def __init__(
+        self, problem: ContactProblem, modes: dict[Key, PointMode], end: tuple[float, dict[Key, PointMode]] | None = None
+    ) -> None:
+        self.problem, self.modes, self.end = problem, modes, end
 
     @property
     def keys(self) -> tuple[Key, ...]:
@@ -63,28 +70,34 @@ class ContactSegment:
         x = np.zeros((len(t), p.response.nodes, 6))
         code = np.array([mode.mode for mode in self.modes.values()], dtype=np.int64)
         for n in range(len(t)):
-            forces, x[n] = p.solution(float(t[n]), np.ascontiguousarray(y[n]), self.modes)
+            modes = self.modes
+            if self.end is not None and 0 < n == len(t) - 1 and t[n] == self.end[0]:
+                modes = self.end[1]
+            forces, x[n] = p.solution(float(t[n]), np.ascontiguousarray(y[n]), modes)
             f = forces.f
-            if not forces.unique and not lawful(p, self.modes, f):
-                f = self._lawful_forces(float(t[n]), y[n], forces)
+            if not forces.unique and not lawful(p, modes, f):
+                f = self._lawful_forces(float(t[n]), y[n], forces, modes)
             normal[n] = f[:, 0]
             friction[n] = np.einsum("ka,kac->kc", f[:, 1:], forces.kin.D[:, 1:])
         return ContactRecord(self.keys, normal, friction, np.tile(code, (len(t), 1)), x)
 
-    def _lawful_forces(self, t: float, y: Array, forces: Forces) -> Array:
-        """Return forces with the same accelerations that fulfil the laws."""
-        p, keys = self.problem, list(self.modes)
-        sliding = {k: m.hint for k, m in self.modes.items() if m.fixed and m.hint is not None}
+    def _lawful_forces(self, t: float, y: Array, forces: Forces, modes: dict[Key, PointMode]) -> Array:
+        """Return forces with the same accelerations that fulfil the laws; the given ones where there are none, as at a switch."""
+        p, keys = self.problem, list(modes)
+        sliding = {k: m.hint for k, m in modes.items() if m.fixed and m.hint is not None}
         try:
-            return p.choose(t, np.ascontiguousarray(y), keys, 1e-9 * p.length, sliding, forces.f).f
-        except SimulationError:
+            f = p.choose(t, np.ascontiguousarray(y), keys, 1e-9 * p.length, sliding, forces.f).f
+        except (SimulationError, NoAcceleration):
             return forces.f
+        G = p.columns(forces.kin, keys, t).G
+        change, size = np.abs(G @ (f - forces.f).ravel()).max(), np.abs(G @ np.abs(forces.f).ravel()).max()
+        return f if change <= SAME_ACCELERATION * size else forces.f
 
     def force_set(self, t: float, y: Array) -> ForceSet:
         """Return the set of all forces that fulfil the laws at a state."""
         p = self.problem
         forces, _ = p.solution(t, np.ascontiguousarray(y), self.modes)
-        f = forces.f if forces.unique or lawful(p, self.modes, forces.f) else self._lawful_forces(t, y, forces)
+        f = forces.f if forces.unique or lawful(p, self.modes, forces.f) else self._lawful_forces(t, y, forces, self.modes)
         return force_set_of(p, t, np.ascontiguousarray(y), self.modes, f, forces)
 
     def bounds(self, t: float, y: Array) -> tuple[Array, Array]:

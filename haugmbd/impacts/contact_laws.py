@@ -28,7 +28,11 @@ from haugmbd.workspace.layout import workspace_array
 TOUCHES = 1e-8
 """Relative to the size: a smaller gap is closed."""
 MOVES = 1e-8
-"""Relative to the size, per second: a faster point slides, or separates."""
+"""Relative to the size, per second: a faster point slides, separates, or is about to strike."""
+SLOW = 1e-5
+"""The same: a slower point comes to rest, or begins to slide, in a step that keeps its direction; the size of its friction is judged."""
+BEGINS = 1e-5
+"""Relative to the largest acceleration: of a point that begins to slide, and accelerates less, the direction is not known yet."""
 
 
 @public_class
@@ -117,15 +121,17 @@ def _of_state(
     for k, key in enumerate(keys):
         N, T = forces.get(key, (0.0, np.zeros(3)))
         f_T, mu = kin.D[k, 1:] @ T, p.mu[key[0]]
-        closed = abs(kin.gap[k]) <= TOUCHES * p.length and kin.v[k, 0] <= MOVES * p.length
+        closed = abs(kin.gap[k]) <= TOUCHES * p.length and abs(kin.v[k, 0]) <= MOVES * p.length
         signorini = max(signorini, -N / size_f, N / size_f * abs(kin.gap[k]) / p.length)
         if closed and not ends:
             signorini = max(signorini, -a[k, 0] / size_a, N / size_f * abs(a[k, 0]) / size_a)
         coulomb = max(coulomb, (float(np.hypot(*f_T)) - mu * N) / size_f)
         speed, rate = float(np.hypot(*kin.v[k, 1:])), float(np.hypot(*a[k, 1:]))
-        if speed > MOVES * p.length:
+        if MOVES * p.length < speed <= SLOW * p.length:
+            coulomb = max(coulomb, abs(float(np.hypot(*f_T)) - mu * N) / size_f)
+        elif speed > SLOW * p.length:
             coulomb = max(coulomb, float(np.abs(f_T + mu * N * kin.v[k, 1:] / speed).max()) / size_f)
-        elif rate > 1e-6 * size_a and closed and not ends:
+        elif rate > BEGINS * size_a and closed and not ends:
             coulomb = max(coulomb, float(np.abs(f_T + mu * N * a[k, 1:] / rate).max()) / size_f)
     return _overlap(p, y), signorini, coulomb, balance
 

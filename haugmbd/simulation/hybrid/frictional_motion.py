@@ -62,6 +62,10 @@ TOGETHER = 1e-8
 """Guards that are smaller than this at a switch, relative to their sizes, switch with it."""
 SLOW_SLIP = 1e-6
 """Relative to the size, per second: a slower point keeps its direction in the step in which it comes to rest, or begins to slide."""
+STRAIGHT = 1e-9
+"""Of a point that begins to slide: sine of the angle by which it may turn in a step that keeps its direction, if it gets fast in it."""
+LEAST_STEP = 1e-12
+"""Relative to |t| + 1 s."""
 STOPS_TOO = 1e-7
 """The same: a slower point is at rest where another one of its contact comes to rest."""
 STABLE = 0.3
@@ -318,6 +322,9 @@ class FrictionalMotion:
                         f"the step becomes too small at t = {self.t:.9g} s: forces or contacts change without end."
                     )
                 end = self._tried(step)
+            while (shorter := self._turned_away(end, start)) < 1.0 and step > LEAST_STEP * (abs(self.t) + 1.0):
+                step, last = step * shorter, False
+                end = self._tried(step)
             dip = self._dip(end)
             if dip is not None:
                 end, step, last = self._tried(dip - self.t), dip - self.t, False
@@ -342,6 +349,18 @@ class FrictionalMotion:
             if self.ended_by is not None:
                 return done, []
         return done, []
+
+    def _turned_away(self, end: Step, start: dict[Key, Array]) -> float:
+        """Return by which part a step is to be shortened, as a point that begins to slide in it turns from the direction that it keeps."""
+        begin = [(k, key) for k, (key, mode) in enumerate(self.modes.items()) if mode.mode == SLIP and mode.fixed and key in start]
+        shorter = 1.0
+        for k, key in begin:
+            v = end.forces.kin.v[k, 1:]
+            way, speed = end.forces.kin.D[k, 1:] @ start[key], float(np.hypot(v[0], v[1]))
+            across = abs(float(v[0] * way[1] - v[1] * way[0]))
+            if self._speeds.get(key, 0.0) < speed > 10.0 * SLOW_SLIP * self.size and across > STRAIGHT * speed:
+                shorter = min(shorter, max(0.1, float(np.sqrt(5.0 * SLOW_SLIP * self.size / speed))))
+        return shorter
 
     def _user_events(self, end: Step, h: float) -> Step:
         """Record the events of the user within a step; return its end, or the state of the first terminal event."""

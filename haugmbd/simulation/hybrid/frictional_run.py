@@ -161,6 +161,7 @@ class FrictionalRun:
         """Change modes at a switch; a new segment begins."""
         m = self.motion
         t = m.t
+        ended = dict(m.modes)
         turned = m.turn(hit)
         names = [] if first and not turned.impacts else self._names(turned)
         if m.jammed:
@@ -176,15 +177,15 @@ class FrictionalRun:
         if first:
             self.t, self.y = [], []
         else:
-            self._close(records)
+            self._close(records, (t, {key: ended.get(key, mode) for key, mode in self.modes.items()}))
             counted(self.turns, t, names[0] if names else "switch", self.most)
         if first:
             self.events += records
         self.modes = {key: PointMode(mode.mode, mode.hint) for key, mode in m.modes.items()}
         self._store()
 
-    def _close(self, records: Sequence[EventRecord] = ()) -> None:
-        """End the segment."""
+    def _close(self, records: Sequence[EventRecord] = (), end: tuple[float, dict[Key, PointMode]] | None = None) -> None:
+        """End the segment;  end: its last time, and the modes there."""
         if not self.t:
             return
         t, y = np.array(self.t), np.array(self.y)
@@ -198,7 +199,7 @@ class FrictionalRun:
                 settings=settings_of(self.methods),
                 events=(*self.events, *records),
                 _sensors=sensors.histories(t),
-                _contact_segment=ContactSegment(self.problem, self.modes),
+                _contact_segment=ContactSegment(self.problem, self.modes, end),
                 _all_steps=self.every == 1,
             )
         )

@@ -1,6 +1,6 @@
 r"""Rigid contacts with friction in the file of a result: the modes of the segments of an event-driven run, the steps of a stepped one.
 
-event-driven     metadata of each segment: `modes`, for each point that touches  [contact, feature, mode, hint, fixed]
+event-driven     metadata of each segment: `modes`, for each point that touches  [contact, feature, mode, hint, fixed]; those at its end
 time stepping    variables over the stored states, and over the points of their steps:
 
 contact_step     (nt, 2)          middle and length of the step before the state [s]
@@ -51,20 +51,31 @@ def problem_of(data: Mapping[str, Any], model: Model) -> ContactProblem:
     return ContactProblem(model, [of_model[name] for name in data["names"]], None if law is None else LAWS[law]())
 
 
-def modes_data(segment: ContactSegment | None) -> list[list[Any]]:
-    """Return the modes of a segment."""
-    modes = {} if segment is None else segment.modes
+def segment_data(segment: ContactSegment | None) -> dict[str, Any]:
+    """Return the modes of a segment, and those at its end."""
+    if segment is None:
+        return {"modes": []}
+    end = {} if segment.end is None else {"end": segment.end[0], "modes_at_end": _lines(segment.end[1])}
+    return {"modes": _lines(segment.modes)} | end
+
+
+def segment_of(p: ContactProblem, data: Mapping[str, Any]) -> ContactSegment:
+    """Return the modes of a segment of a file."""
+    end = (float(data["end"]), _modes(data["modes_at_end"])) if "end" in data else None
+    return ContactSegment(p, _modes(data.get("modes", ())), end)
+
+
+def _lines(modes: Mapping[Key, PointMode]) -> list[list[Any]]:
     return [
         [*key, mode.mode, None if mode.hint is None else np.asarray(mode.hint).tolist(), mode.fixed] for key, mode in modes.items()
     ]
 
 
-def segment_of(p: ContactProblem, data: Any) -> ContactSegment:
-    """Return the modes of a segment of a file."""
-    modes: dict[Key, PointMode] = {}
-    for c, feature, mode, hint, fixed in data:
-        modes[int(c), int(feature)] = PointMode(int(mode), None if hint is None else np.array(hint, dtype=np.float64), bool(fixed))
-    return ContactSegment(p, modes)
+def _modes(lines: Any) -> dict[Key, PointMode]:
+    found: dict[Key, PointMode] = {}
+    for c, feature, mode, hint, fixed in lines:
+        found[int(c), int(feature)] = PointMode(int(mode), None if hint is None else np.array(hint, dtype=np.float64), bool(fixed))
+    return found
 
 
 def stepped_data(contacts: SteppedContacts) -> tuple[dict[str, Any], dict[str, Array], dict[str, str]]:

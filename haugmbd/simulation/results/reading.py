@@ -164,7 +164,7 @@ def _segment(
         _all_steps=bool(data.get("all_steps", False)),
         _held=tuple(data.get("held", ())),
         _mechanism=mechanism if tag else None,
-        _contact_segment=None if problem is None else segment_of(problem, data.get("modes", ())),
+        _contact_segment=None if problem is None else segment_of(problem, data),
         outcome=Outcome.from_data(data["outcome"], interrupted=interrupted),
     )
 

@@ -23,7 +23,7 @@ from haugmbd.contact.joint_stop import JointStop
 from haugmbd.contact.two_body_limits import TWO_BODY_LIMITS
 from haugmbd.errors import UsageError
 from haugmbd.impacts.contact_history import SteppedContacts
-from haugmbd.simulation.results.contact_file import modes_data, problem_data, stepped_data
+from haugmbd.simulation.results.contact_file import problem_data, segment_data, stepped_data
 from haugmbd.simulation.results.io.carried_model import carry
 from haugmbd.simulation.results.io.schema import (
     IMPACT,
@@ -65,7 +65,7 @@ def _more(result: Any, stored: list[list[int]]) -> More:
         {
             "n": len(segment),
             "closed": [name for name in contacts if name in segment.model.joints],
-            **({"modes": modes_data(segment._contact_segment)} if friction else {}),
+            **(segment_data(segment._contact_segment) if friction else {}),
             "held": list(segment._held),
             "counters": asdict(segment.counters),
             "interrupted": segment.interrupted,
