@@ -71,7 +71,7 @@ class Island(NamedTuple):
     ends: (k, 2) bodies of the points, -1 for the ground;  C: (k, 3, 12);  mu, rho, shift: (k,)
     f, g, v, F: (k, 3);  W: (k, 3, 3);  mode: (k,);  way: (k, 2) direction of sliding, against which friction acts
     rows: (r, 12) bilateral rows J;  row_ends: (r, 2);  weight, goal, lam, row_g: (r,)   rows want  J u = goal
-    best, best_u, best_lam: the best iterate;  y, z, old_y: (k, 3) of the proximal method
+    best, best_u, best_lam: the best iterate;  y, z: (k, 3) of the proximal method
     """
 
     M: Array
@@ -102,7 +102,6 @@ class Island(NamedTuple):
     best_lam: Array
     y: Array
     z: Array
-    old_y: Array
 
 
 class Graph(NamedTuple):
@@ -972,7 +971,6 @@ def new_island(m: int, k: int, r: int, sides: int) -> Island:
         np.empty((k, 3)),
         np.empty((m, 6)),
         np.empty(r),
-        np.empty((k, 3)),
         np.empty((k, 3)),
         np.empty((k, 3)),
     )
