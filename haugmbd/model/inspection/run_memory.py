@@ -52,6 +52,14 @@ def need_constant_masses(model: Model, what: str) -> None:
         raise UsageError(f"{what} has one mass matrix, and mass or inertia of {names} change in time: simulate it.")
 
 
+def need_drivers_of_time(model: Model, what: str) -> None:
+    """Raise UsageError, with the outputs, if joints are driven by blocks;  what: that takes drivers for functions of time alone."""
+    followed = () if model.network is None else model.network.motions
+    names = ", ".join(dict.fromkeys(repr(output.label) for _, output in followed))
+    if names:
+        raise UsageError(f"{what} takes drivers for functions of time, and here a driver follows {names}: simulate it.")
+
+
 def stop_faults(model: Model, t: Array, y: Array) -> tuple[Fault, ...]:
     """Return one fault for each rigid JointLimit beyond which the states y (nt, ny) at t (nt,) are, with the first of them."""
     found = []

@@ -194,3 +194,12 @@ def test_a_followed_driver_is_saved_verified_and_goes_on(tmp_path):
 def test_kinematics_names_the_block_that_it_does_not_integrate():
     with pytest.raises(mbd.UsageError, match="Block 'ref'"):
         mbd.kinematics(servo(), [0.0, 0.1])
+
+
+def test_what_takes_drivers_for_functions_of_time_names_the_output():
+    for ask in (
+        lambda s: mbd.linearize(s, moving=True),
+        lambda s: mbd.batch(s.compile(), parameters={"gravity": np.zeros((2, 3))}),
+    ):
+        with pytest.raises(mbd.UsageError, match=r"here a driver follows 'ref.x'"):
+            ask(servo())

@@ -57,7 +57,7 @@ from haugmbd.math.blas_threads import one_blas_thread
 from haugmbd.math.body_columns import EULER, VELOCITY, WIDTH
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.inspection.given import no_tolerance
-from haugmbd.model.inspection.run_memory import stop_faults, touched_stops
+from haugmbd.model.inspection.run_memory import need_constant_masses, need_drivers_of_time, stop_faults, touched_stops
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.arguments import check_flags
@@ -224,6 +224,8 @@ def linearize(
         return linearize(system.model, system.state, steady=system.steady, modes=modes, progress=progress)
     model, start = read_model(system, state, "linearize", tolerance)
     refuse_friction(model, "linearize")
+    need_drivers_of_time(model, "linearize")
+    need_constant_masses(model, "linearize")
     faults = position_faults(model, start)
     if faults:
         raise ModelError(faults)
@@ -247,6 +249,8 @@ def linearize(
 def _about_motion(model: Model, state: State, inputs: Any, outputs: Any, coordinates: Any) -> StateSpace:
     """Return the linear system about a state of a motion."""
     refuse_friction(model, "linearize")
+    need_drivers_of_time(model, "linearize")
+    need_constant_masses(model, "linearize")
     faults = (*position_faults(model, state, moved=True), *velocity_faults(model, state))
     if faults:
         raise ModelError(faults)
