@@ -101,7 +101,7 @@ MODELS = (
         partial=True,
     ),
     Format(
-        (".FCStd",),
+        (".FCStd", ".fcstd"),
         "documents of FreeCAD",
         "haugmbd.modelfile.fcstd:read_fcstd",
         public="mbd.read_fcstd",

@@ -596,7 +596,10 @@ def lever_of_lab15(length: float = 0.4) -> System:
     system = System("lever", gravity=(0.0, 0.0, -9.81))
     pins = {name: np.array(point) for name, point in PINS_OF_LAB15.items()}
     bars = {"crank": "AB", "coupler": "BC", "rocker": "CD"}
-    bodies = {name: system.add(Body(name, 1.0, (0.02, 0.02, 1e-3), r=0.5 * (pins[p] + pins[q]))) for name, (p, q) in bars.items()}
+    bodies = {
+        name: system.add(Body(name, 1.0, (0.02, 0.02, 1e-3), r=0.5 * (pins[ends[0]] + pins[ends[1]])))
+        for name, ends in bars.items()
+    }
     chain = [system.ground, *bodies.values(), system.ground]
     for pin, i, j in zip("ABCD", chain, chain[1:], strict=False):
         s_i, s_j = (pins[pin] - np.array(body.r) for body in (i, j))

@@ -313,7 +313,7 @@ def _placement(document: Document, item: Item, key: str) -> Transform:
         q = np.array([number(inside.attributes.get(k, "0")) for k in ("Q3", "Q0", "Q1", "Q2")])
     except ValueError:
         x, q = np.full(3, np.nan), np.zeros(4)
-    size = float(np.linalg.norm(q))
+    size = float(np.linalg.norm(q)) if np.all(np.abs(q) < LARGEST) else 0.0
     if not (np.all(np.abs(x) < LARGEST) and isfinite(size) and size > 1e-6):  # noqa: PLR2004  a direction in four dimensions
         document.fault(item, f"its property {key} is no placement", "Give finite numbers, and a quaternion that is not zero.")
         return IDENTITY

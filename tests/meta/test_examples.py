@@ -130,3 +130,10 @@ def test_heun_drifts_gains_have_their_limit_and_rattle_loses_an_order_of_its_mul
     assert stable[(gains * 1e-2 < 1.39)][:, gains * 1e-2 < 1.5].all()  # within |R| <= 1 for all of these pairs
     assert found["orders"].order("RATTLE", "multipliers") == pytest.approx(1.0, abs=0.3)
     assert found["joints"].worst == "pin 2"
+
+
+def test_the_pole_on_a_crank_comes_to_rest_upright(returned):
+    (t, angles), _ = returned["cart_pole"]
+    assert t[-1] >= 6.0
+    assert 0.01 < np.abs(angles[:, 1]).max() < 0.2
+    assert np.abs(angles[-1]).max() < 1e-2 * np.abs(angles).max()

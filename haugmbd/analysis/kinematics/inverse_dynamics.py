@@ -232,10 +232,10 @@ def _states(motion: Result | State | Sequence[State]) -> tuple[int, Callable[[in
     return len(states), states.state if isinstance(states, Result) else states.__getitem__
 
 
-def _doubtful(model: Model, motion: Result | State | Sequence[State], number: int) -> Iterable[Any]:
+def _doubtful(model: Model, motion: Result | State | Sequence[State], number: int) -> Iterable[int]:
     """Return the numbers of the states that may have faults by themselves: of a Result of this layout, they are looked for all at once."""
     if isinstance(motion, Result) and motion.state(0).structure is None and motion.y.shape[1] == model.y0.size:
-        return unsound_states(model, motion.t, motion.y).tolist()
+        return map(int, unsound_states(model, motion.t, motion.y))
     return range(number)
 
 
