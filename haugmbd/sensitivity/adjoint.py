@@ -523,7 +523,7 @@ def _motion(design: Design, arguments: dict[str, Any]) -> Motion | None:
     full = int(np.floor(t_end / h * (1.0 + 1e-12)))
     ends = h * np.arange(full + 1)
     ends = np.append(ends[:-1], t_end) if t_end - ends[-1] <= LEFT * h else np.append(ends, t_end)
-    kept = np.searchsorted(ends, T - 0.5 * h)
+    kept: Ints = np.searchsorted(ends, T - 0.5 * h).astype(np.int64)
     if not np.allclose(ends[kept], T, rtol=0.0, atol=1e-9 * h):
         return None
     ends[kept] = T

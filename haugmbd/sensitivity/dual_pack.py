@@ -13,7 +13,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -164,9 +164,14 @@ def dual_callback_type(callback: DualCallback, context: Any) -> Any:
     return DUAL_PACK.fields["callback"]
 
 
+def _taped_zeros(n: int) -> Any:
+    """Return n constants."""
+    return np.zeros(n, TAPED)
+
+
 def taped_pack(pack: Pack, entries: Ints, drivers: Ints) -> TapedPack:
     """Return the same pack in numbers on a tape.  entries: (n,) of its constants;  drivers: of the values of its drivers, flat"""
-    reals, work = (cast(Any, np.zeros(len(x), TAPED)) for x in (pack.reals, pack.work))
+    reals, work = (_taped_zeros(len(x)) for x in (pack.reals, pack.work))
     reals["value"], reals["entry"], work["value"] = pack.reals, entries, pack.work
     start, rows, columns = place_in(pack.ints, "F")
     work["entry"][start : start + rows * columns] = drivers

@@ -71,16 +71,21 @@ def change_of_outputs(design: Design, name: str, t: Array, y: Array, some: Seque
 def along_states(model: Model, outputs: Sequence[Output], t: Array, y: Array, dY: Array) -> Array:
     """Return z_y dY (nt, m, n) of outputs of states, by tangents dY (nt, n, ny)."""
     nt, n, ny = dY.shape
+    if (
+        n > 1 and nt > 1 and any(output.kind == "joint" for output in outputs)
+    ):  # turns are counted from time to time, each by itself
+        return np.concatenate([along_states(model, outputs, t, y, dY[:, k : k + 1]) for k in range(n)], axis=2)
     far = np.abs(dY).max(axis=2)
     d = np.where(far > 0.0, STEP / np.where(far > 0.0, far, 1.0), 0.0)
+    times = t if n == 1 else np.full(n * nt, t[0])  # they do not matter, but may not fall
     found = np.zeros((nt, len(outputs), n))
     for point, weight in FOURTH:
         moved = y[:, None] + point * d[..., None] * dY
-        # in the order of time for each parameter, so that turns are counted alike at all points; times do not matter, but increase
-        reader = Reader(Result(model, np.arange(n * nt, dtype=np.float64), moved.swapaxes(0, 1).reshape(n * nt, ny)))
+        reader = Reader(Result(model, times, moved.swapaxes(0, 1).reshape(n * nt, ny)))
         for j, output in enumerate(outputs):
             found[:, j] += weight * reader.values(output).reshape(n, nt).T
-    return found / np.where(d > 0.0, d, np.inf)[:, None]
+    slopes: Array = found / np.where(d > 0.0, d, np.inf)[:, None]
+    return slopes
 
 
 def bodies_of(model: Model, output: Output) -> set[int]:

@@ -197,8 +197,8 @@ class Motion:
             dY[-1][-1] = ended.dY + ended.dt[:, None] * ended.y_dot
             dt[-1][-1] = ended.dt
         whole = len(tapes) == 1 and tapes[0][0] is self.design
-        joined = [np.concatenate(each) for each in (t, y, dY, dt)]
-        return Tangents(joined[0], joined[1], joined[2], joined[3], self._times_of_outputs(), () if whole else tuple(pieces))
+        T, Y, dY_all, dt_all = (np.concatenate(each) for each in (t, y, dY, dt))
+        return Tangents(T, Y, dY_all, dt_all, self._times_of_outputs(), () if whole else tuple(pieces))
 
     def _structure(self, model: Model) -> tuple[Structure, frozenset[str]]:
         """Return which parts are off in a model, and which contacts are closed."""

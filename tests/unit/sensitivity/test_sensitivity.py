@@ -83,6 +83,18 @@ def test_outputs_at_times_between_steps_and_over_all_steps_are_those_of_runs_tha
     assert np.abs(whole.jacobian[0]).max() < 1e-10
 
 
+@pytest.mark.slow
+def test_angles_beyond_a_turn_over_time():
+    t, p = np.linspace(0.1, 1.0, 8), {"L": 0.5, "k": 0.3}
+
+    def build(L, k):
+        return pendulum(L=L, k=k, rate=9.0)
+
+    over = mbd.sensitivity(build, p, ["joint.pin.angle", "joint.pin.rate"], t_end=1.0, h=5e-3, t_eval=t).over_time
+    exact = differences(lambda **p: mbd.simulate(build(**p), 1.0, h=5e-3, t_eval=t).joint("pin").angle, p)
+    assert np.abs(over.jacobian[:, 0] - exact).max() < EXACT * np.abs(exact).max()
+
+
 def test_kinematics_by_lengths_and_speed():
     p, t = {"l1": 0.4, "l3": 0.9, "d": 1.0, "speed": 2.0}, np.array([0.0, 0.3, 0.5])
     outputs = ["body.coupler.r[1]", "body.rocker.omega[2]", "body.rocker.omega_dot[2]", "reaction.drive.torque[2]"]
