@@ -12,7 +12,7 @@ PEERS        := .venv-peers
 SITE         := .venv-docs
 UV           := $(shell command -v uv 2>/dev/null)
 CONSTRAINTS  := .ci/constraints.txt
-EVERYTHING   := -e '.[dev,viz,io,engine]'
+EVERYTHING   := -e '.[dev,viz,io,engine,fmu]'
 FOR_SITE     := -e '.[docs,viz,io]'
 
 # `environment FOLDER,REQUIREMENT`: build packages (hatchling) are held to the same constraints.
@@ -29,7 +29,7 @@ endif
 demo: $(VENV)/.stamp
 	$(VENV)/bin/haugmbd demo
 
-# Minutes of compilation; afterwards `make release` puts the engine into a wheel for this machine. ENGINE="all" makes the libraries of every target.
+# Minutes of compilation; afterwards `make release` puts the engine into a wheel for this machine. ENGINE=fmu makes the binaries of FMUs, ENGINE=all every library.
 engine: $(VENV)/.stamp
 	$(VENV)/bin/python -m haugmbd.engine_build.build $(ENGINE)
 

@@ -46,6 +46,7 @@ from haugmbd.forces.friction_laws import Viscous as Viscous
 from haugmbd.forces.joint_friction import JointFriction as JointFriction
 from haugmbd.forces.joint_loads.joint_force import JointForce as JointForce
 from haugmbd.forces.cone_limit import ConeLimit as ConeLimit
+from haugmbd.forces.twist_limit import TwistLimit as TwistLimit
 from haugmbd.forces.joint_loads.joint_limit import JointLimit as JointLimit
 from haugmbd.forces.joint_loads.joint_spring import JointSpring as JointSpring
 from haugmbd.forces.linear_actuator import LinearActuator as LinearActuator

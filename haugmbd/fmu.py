@@ -82,6 +82,8 @@ BETWEEN = 6
 """Places between where all parameters together are compared with the model."""
 OUTWARD = (0.5, 0.1, 1e-2, 1e-3, 0.0, -1.0, -1e3), (2.0, 10.0, 100.0, 1e3)
 """Parts of a parameter's value at which the model is built, downwards and upwards: where it cannot be, the last one is a bound."""
+EXAMINED = 100_000
+"""Times at which drivers of joints are examined, at most."""
 STOP = 10.0
 """[s] The end of a run that a tool proposes, and to which the drivers of joints are examined."""
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -504,7 +506,8 @@ def _end(model: Model, stop_time: float, h: float) -> tuple[float, str]:
     start = model.state().t
     ends = [(float(driver.t_range[1]), f"the table of a driver ends ({driver})") for driver in model.drivers]
     if driven_joints(model):
-        times = start + h * np.arange(int(np.ceil(stop_time / h)) + 1)
+        n = int(min(np.ceil(stop_time / h), EXAMINED))
+        times = start + stop_time / n * np.arange(n + 1)
         found = first_break(model, np.unique(times), strict=True)
         if found is not None:
             ends.append((float(found.t) - h, str(found.fault)))

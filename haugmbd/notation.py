@@ -83,6 +83,7 @@ NOTATION: tuple[Symbol, ...] = (
     Symbol("a-bar", ("a_bar_i", "a_bar_j"), "(3,)", "1", "vector fixed on body i (j), body frame"),
     Symbol("d_ij", ("d_ij",), "(3,)", "m", "r_j + A_j s_bar_j - r_i - A_i s_bar_i"),
     Symbol("m", ("mass",), "(nb+1,)", "kg", "mass"),
+    Symbol("u_rel", ("exhaust",), "(3,)", "m/s", "velocity of what leaves a body whose mass changes, against it, body frame"),
     Symbol(
         "J-bar",
         ("J_bar",),

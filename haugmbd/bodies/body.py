@@ -98,7 +98,22 @@ class Body:
     variable: ClassVar[Mapping[str, tuple[tuple[int, ...], ...]]] = MappingProxyType({"mass": ((),), "J_bar": ((3,), (3, 3))})
     """The attributes that `varied` can change, each with its shapes."""
 
-    __slots__ = ("A", "J_bar", "_faults", "in_time", "is_ground", "mass", "name", "omega_bar", "p", "r", "shape", "solid", "v")
+    __slots__ = (
+        "A",
+        "J_bar",
+        "_faults",
+        "exhaust",
+        "in_time",
+        "is_ground",
+        "mass",
+        "name",
+        "omega_bar",
+        "p",
+        "r",
+        "shape",
+        "solid",
+        "v",
+    )
 
     name: str
     mass: float
@@ -109,6 +124,7 @@ class Body:
     omega_bar: FloatArray
     A: FloatArray
     is_ground: bool
+    exhaust: FloatArray | None
     in_time: Mapping[str, Any] | None
     shape: Drawn
     solid: tuple[Shape, ...]
@@ -142,6 +158,7 @@ class Body:
             omega_bar=shared(read_array(faults, where, "omega_bar", omega_bar, (3,), unit="rad/s")),
             is_ground=False,
             in_time=in_time,
+            exhaust=None if in_time is None else in_time["exhaust"],
             shape=read_shapes(faults, where, shape),
             solid=tuple(getattr(J_bar, "shapes", ())),
             _faults=tuple(faults),
@@ -209,7 +226,7 @@ class Body:
         drawn = tuple(one for one in read_shapes(faults, f"body {name!r}", shape) if isinstance(one, Shape))
         zero, unit = frozen(np.zeros(3)), frozen([1.0, 0.0, 0.0, 0.0])
         values = {"mass": 0.0, "J_bar": frozen(np.zeros((3, 3))), "r": zero, "p": unit, "v": zero, "omega_bar": zero}
-        body._fill(name=name, **values, is_ground=True, in_time=None, shape=drawn, solid=(), _faults=tuple(faults))
+        body._fill(name=name, **values, is_ground=True, in_time=None, exhaust=None, shape=drawn, solid=(), _faults=tuple(faults))
         return body
 
     def varied(self, **values: Any) -> Body:
@@ -252,7 +269,7 @@ class Body:
         return state | {"in_time": None if self.in_time is None else dict(self.in_time)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        state = {"shape": (...,), "solid": (), "in_time": None, **state}  # bodies of haugmbd 0.1 have none
+        state = {"shape": (...,), "solid": (), "in_time": None, "exhaust": None, **state}  # bodies of haugmbd 0.1 have none
         self._fill(**{key: frozen(value) if isinstance(value, np.ndarray) else value for key, value in state.items()})
 
     def __repr__(self) -> str:

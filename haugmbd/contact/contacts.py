@@ -12,14 +12,17 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.shapes import Cylinder, Plane, Shape, Sphere
+from haugmbd.bodies.validation import read_number
 from haugmbd.constraints.joint import Joint
 from haugmbd.contact.contact import Contact, touching_shapes
 from haugmbd.contact.impact_laws import ImpactLaw, check_law
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, ModelError, UsageError
-from haugmbd.geometry.narrow_phase import PAIRS_TEXT, has_contact
+from haugmbd.geometry.narrow_phase import PAIRS_TEXT, has_contact, kind_name
 from haugmbd.model.immutable import immutable
 
 Side = tuple[Body, tuple[Any, ...]]
@@ -127,7 +130,9 @@ class Contacts:
         ModelError
             If two shapes have no contact, or there is no pair at all.
         """
-        faults: list[Fault] = []
+        faults = self._number_faults()
+        if faults:
+            raise ModelError(faults)
         made = [
             Contact(name, i, j, shape_i=shape_i, shape_j=shape_j, mu=self.mu, restitution=self.restitution, law=self.law)
             for name, i, shape_i, j, shape_j in self._ends(bodies, joints, faults)
@@ -142,6 +147,18 @@ class Contacts:
                 told[-1] = Fault(told[-1].where, told[-1].what + more, told[-1].remedy)
             raise ModelError(told)
         return made
+
+    def _number_faults(self) -> list[Fault]:
+        """Return the faults of mu and restitution, which every member would have."""
+        faults: list[Fault] = []
+        mu = read_number(faults, self.where, "mu", self.mu)
+        restitution = read_number(faults, self.where, "restitution", self.restitution)
+        if mu < 0.0:
+            faults.append(Fault(self.where, f"mu is {mu:g}, must not be negative", "Give a coefficient of friction of 0 or more."))
+        if not 0.0 <= restitution <= 1.0 and np.isfinite(restitution):
+            what = f"restitution is {restitution:g}, must be between 0 and 1"
+            faults.append(Fault(self.where, what, "Give 0 for no bounce, 1 for no loss."))
+        return faults
 
     def late_faults(self, bodies: Sequence[Body], joints: Sequence[Joint], contacts: Iterable[Contact]) -> list[Fault]:
         """Return a fault if bodies or joints that came later would change the members."""
@@ -161,7 +178,7 @@ class Contacts:
             several = len(shapes_i) > 1 or len(shapes_j) > 1
             for (a, shape_i), (b, shape_j) in itertools.product(enumerate(shapes_i), enumerate(shapes_j)):
                 if not self._touch(shape_i, shape_j):
-                    kinds = f"a {type(shape_i).__name__} of {i.name!r} and a {type(shape_j).__name__} of {j.name!r}"
+                    kinds = f"{kind_name(shape_i)} of {i.name!r} and {kind_name(shape_j)} of {j.name!r}"
                     remedy = f"Leave the pair out by except_=, or give other shapes. Pairs are: {PAIRS_TEXT}."
                     faults.append(Fault(self.where, f"{kinds} have no contact", remedy))
                     continue

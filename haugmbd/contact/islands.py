@@ -42,16 +42,20 @@ ENOUGH = 1e-11
 """The same, where rounding leaves no better one; a tenth of what `contact.cone` accepts."""
 ROUNDING = 8e-16
 """Relative to the velocities that add up in a point: what cannot be less."""
-NEWTON_STEPS, SOFT_STEPS = 14, 10
+NEWTON_STEPS, SOFT_STEPS = 20, 10
 """Of one attempt; two to six are usual."""
 KEEPS_FACTOR = 1e-5
 """Relative: below it directions of sliding have turned so little that the factor is used again."""
+SLOWLY = 0.05
+"""A step with the factor before that leaves more than this part is followed by one with a new factor."""
 FIRST_SOFTENING, LAST_SOFTENING, SOFTER = 0.3, 1e-9, 0.1
 """Of G, relative to the mobility of each point, and the factor from one to the next."""
 PROXIMAL_STEPS, PROXIMAL_ROUNDS, MOST_PROXIMAL = 10, 40, 1600
 """Between two looks at the residual, and the looks between two attempts of Newton; in all."""
 HOLD_STEPS = 3
 """Of held points: each leaves PROXIMAL of what rows want, or 1e-2 where masses differ by a million."""
+UNEVEN = 30.0
+"""Of the roots of masses: bodies of an island that differ by more take one more step."""
 BEYOND = 1e100
 """A larger residual, or NaN, ends an attempt."""
 LEAST_PENALTY = 1e-6
@@ -116,12 +120,13 @@ class Graph(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """Numbers of bodies, points, bilateral rows and blocks of an island."""
+    """Numbers of bodies, points, bilateral rows and blocks of an island; whether its bodies differ much, or are linked."""
 
     m: int
     k: int
     r: int
     blocks: int
+    uneven: bool
 
 
 # ------------------------------------------------------------------------------------------------------------- blocks on the graph
@@ -608,7 +613,7 @@ def newton(p: Island, n: Sizes, graph: Graph, softness: float, most: int, prescr
 
     prescribed: whether the first step takes the modes at hand
     """
-    best, has_factor, once_more = 1e300, False, n.r > 0
+    best, before, has_factor, once_more = 1e300, 1e300, False, n.uneven
     for step in range(most + 1):
         set_velocities(p, n)
         worst, size = residual(p, n, softness)
@@ -619,7 +624,7 @@ def newton(p: Island, n: Sizes, graph: Graph, softness: float, most: int, prescr
             keep_best(p, n)
         if (left <= AIM and not once_more) or step == most or not worst < BEYOND:
             break
-        # between bodies of a loop that differ by a million, AIM of the forces of the heavy one is much for the light one: one more step
+        # AIM of the forces of a heavy body is much for a light one: one more step
         once_more = once_more and left > AIM
         # the laws at the iterate: F, and df = g - W dv
         changed, slides = not has_factor, False
@@ -629,11 +634,12 @@ def newton(p: Island, n: Sizes, graph: Graph, softness: float, most: int, prescr
             if p.mode[k] == SLIP and p.mu[k] > 0.0:
                 slides = True
         # (M + C^T W C + J^T W J) du = r + C^T g + J^T g_J
-        if changed or (slides and left > KEEPS_FACTOR):
+        if changed or (slides and (left > KEEPS_FACTOR or left > SLOWLY * before)):
             assemble(p, n, graph)
             has_factor = factorize(graph, n.m)
             if not has_factor:
                 break
+        before = left
         put_right_side(p, n)
         substitute(graph, n.m, p.b, p.x)
         move(p, n)
@@ -1036,9 +1042,12 @@ def islands_entry(
     )
     degree, neighbours, place = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m, np.int64)
     for i in range(count):
-        n = Sizes(body_starts[i + 1] - body_starts[i], point_starts[i + 1] - point_starts[i], row_starts[i + 1] - row_starts[i], 0)
+        n_of_rows = row_starts[i + 1] - row_starts[i]
+        n = Sizes(body_starts[i + 1] - body_starts[i], point_starts[i + 1] - point_starts[i], n_of_rows, 0, False)
+        light, heavy = 1e300, 0.0
         for a in range(n.m):
             body = bodies[body_starts[i] + a]
+            light, heavy = min(light, scale[body, 0]), max(heavy, scale[body, 0])
             local[body] = a
             put_inertia(p, a, body, inertia, scale)
             for c in range(6):
@@ -1054,7 +1063,7 @@ def islands_entry(
         if blocks > graph.B.shape[0] or later > graph.later.size:
             graph = Graph(graph.block, np.empty((blocks, 6, 6)), graph.order, graph.starts, np.empty(later, np.int64))
             list_later(graph.block, n.m, graph.order, place, graph.starts, graph.later)
-        n = Sizes(n.m, n.k, n.r, blocks)
+        n = Sizes(n.m, n.k, n.r, blocks, n.r > 0 or heavy > UNEVEN * light)
         if holds:
             left[i] = 0.0 if hold(p, n, graph) else 1.0
         else:

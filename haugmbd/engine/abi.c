@@ -16,14 +16,14 @@
 #include <string.h>
 #include <stdlib.h>
 #include <math.h>
-#include "haugmbd.h"
-#include "names.h"
-
 #if defined(_WIN32)
 #define PUBLIC __declspec(dllexport)
 #else
 #define PUBLIC __attribute__((visibility("default")))
 #endif
+#define HAUG_API PUBLIC
+#include "haugmbd.h"
+#include "names.h"
 
 typedef int64_t word;
 typedef word (*door)(word *words, word *results);

@@ -249,6 +249,7 @@ def first_call(model: Model, method: RungeKutta, how: Mapping[str, Any]) -> Capt
         simulate(model, model.state().t + 10.0 * float(method.h or 1.0), integrator=catching(**own), **how)
     except Captured as call:
         return call
+    check(model, None, method)
     raise UsageError(f"model {model.name!r} does not move by the loop of {type(method).__name__}.")
 
 
@@ -272,15 +273,15 @@ def with_inputs(system: System, inputs: Sequence[str], who: str) -> System:
     return new
 
 
-def check(model: Model, problem: Problem, method: RungeKutta) -> None:
-    """Raise UsageError with all that the engine cannot do of this run, by name."""
+def check(model: Model, problem: Problem | None, method: RungeKutta) -> None:
+    """Raise UsageError with all that the engine cannot do of this run, by name.  problem: None for a run that another loop makes"""
     faults = []
     if model.force_callbacks.any:
         faults.append("it calls functions of Python or Numba")
     contacts = rigid_contacts(model)
     if contacts:
         faults.append(f"contacts {', '.join(repr(x.name) for x in contacts)} strike")
-    if len(problem.events.places):
+    if problem is not None and len(problem.events.places):
         kinds = [x.load.where for x in model.loads if x.load.kind in ("JointLimit", "SphereContact", "ContactForce")] or [
             "its stops and contacts"
         ]
@@ -288,7 +289,7 @@ def check(model: Model, problem: Problem, method: RungeKutta) -> None:
     sticking = [x.load.where for x in model.loads if isinstance(x.load, JointFriction)]
     if may_stick(model):
         faults.append(f"{', '.join(sticking)} may stick, which Python decides")
-    if Clock.of(problem, method) is not None:
+    if problem is not None and Clock.of(problem, method) is not None:
         faults.append("its blocks are sampled, or have delays")
     faults += [f"{entry.load.where} has a mass or inertia in time" for entry in model.masses_in_time]
     if faults:
@@ -336,6 +337,7 @@ def blob(
     if not isinstance(method, RungeKutta):
         raise UsageError(f"{type(method).__name__} is not in the engine: give RK4(), Heun() or RK3().")
     model = system.compile() if isinstance(system, System) else system
+    inputs = read_names(inputs, WHO, "inputs")
     if inputs:  # each has a number of its own: constants of one value are one number in a model, zeros of equations among them
         model, _ = model_with_inputs(model, tuple(inputs), WHO)
     return blob_of_model(model, h=h, integrator=method, inputs=inputs, outputs=outputs, **how).bytes()

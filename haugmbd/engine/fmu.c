@@ -17,11 +17,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
 #include "haugmbd.h"
 
 #if defined(_WIN32)
-#define WIN32_LEAN_AND_MEAN
-#include <windows.h>
+__declspec(dllimport) int __stdcall MultiByteToWideChar(unsigned, unsigned long, const char *, int, wchar_t *, int);
+enum { UTF8 = 65001 };
 #define PUBLIC __declspec(dllexport)
 #else
 #define PUBLIC __attribute__((visibility("default")))
@@ -82,7 +83,7 @@ static FILE *opened(const char *path)
 {
 #if defined(_WIN32)
     wchar_t wide[32768];
-    return MultiByteToWideChar(CP_UTF8, 0, path, -1, wide, 32768) ? _wfopen(wide, L"rb") : 0;
+    return MultiByteToWideChar(UTF8, 0, path, -1, wide, 32768) ? _wfopen(wide, L"rb") : 0;
 #else
     return fopen(path, "rb");
 #endif

@@ -27,6 +27,10 @@ extern "C" {
 #define HAUG_NO_SUCH_ITEM (-105)
 #define HAUG_NO_NUMBER (-106)          /* a value that is not finite, or a step that is not positive */
 
+#ifndef HAUG_API
+#define HAUG_API                       /* how functions are declared: the library itself exports them */
+#endif
+
 typedef struct haug_model haug_model;
 
 enum {                                 /* kinds of items, which have names */
@@ -38,48 +42,48 @@ enum {                                 /* kinds of items, which have names */
     HAUG_OUTPUT = 6                    /* "crank.r[0]", "R.angle", "R.force[2]": outputs=[...] of the blob, with the names of Stepper */
 };
 
-int64_t haug_version(void);
-const char *haug_stamp(void);          /* of the sources of the kernels */
+HAUG_API int64_t haug_version(void);
+HAUG_API const char *haug_stamp(void);          /* of the sources of the kernels */
 
-haug_model *haug_load(const void *blob, int64_t bytes, int64_t *code);      /* NULL, and why in *code; the blob is no longer needed */
-void haug_close(haug_model *m);
-int64_t haug_reset(haug_model *m);                                          /* to the state, inputs and parameters of the blob */
+HAUG_API haug_model *haug_load(const void *blob, int64_t bytes, int64_t *code);      /* NULL, and why in *code; the blob is no longer needed */
+HAUG_API void haug_close(haug_model *m);
+HAUG_API int64_t haug_reset(haug_model *m);                                          /* to the state, inputs and parameters of the blob */
 
-int64_t haug_size(const haug_model *m);                                     /* numbers of a state */
-double *haug_state(haug_model *m);                                          /* the current state; haug_changed after writing to it */
-double *haug_rates(haug_model *m);                                          /* its rates, of the last step or evaluation */
-double haug_time(const haug_model *m);
-double haug_step(const haug_model *m);
-int64_t haug_set_step(haug_model *m, double h);                             /* 0; the next steps are of h */
-int64_t haug_set_time(haug_model *m, double t);
-void haug_changed(haug_model *m);                                           /* the state was written from outside */
+HAUG_API int64_t haug_size(const haug_model *m);                                     /* numbers of a state */
+HAUG_API double *haug_state(haug_model *m);                                          /* the current state; haug_changed after writing to it */
+HAUG_API double *haug_rates(haug_model *m);                                          /* its rates, of the last step or evaluation */
+HAUG_API double haug_time(const haug_model *m);
+HAUG_API double haug_step(const haug_model *m);
+HAUG_API int64_t haug_set_step(haug_model *m, double h);                             /* 0; the next steps are of h */
+HAUG_API int64_t haug_set_time(haug_model *m, double t);
+HAUG_API void haug_changed(haug_model *m);                                           /* the state was written from outside */
 
-int64_t haug_run(haug_model *m, int64_t n, double *states);                 /* n steps; states (n, size) or NULL.  Steps made: fewer than
+HAUG_API int64_t haug_run(haug_model *m, int64_t n, double *states);                 /* n steps; states (n, size) or NULL.  Steps made: fewer than
                                                                                n where constraints are about to become dependent, which
                                                                                only Python searches; calling again goes on */
-int64_t haug_evaluate(haug_model *m);                                       /* accelerations of the current state into haug_rates */
-int64_t haug_reaction(haug_model *m, int64_t item, double out[6]);
-int64_t haug_coordinate(haug_model *m, int64_t item, double out[2]);        /* and its rate; angles are counted from call to call */
-int64_t haug_set_input(haug_model *m, int64_t item, double value);
-int64_t haug_set_parameter(haug_model *m, int64_t item, double value);
-int64_t haug_set(haug_model *m, int64_t item, double value);                /* an input or a parameter */
-double haug_get(haug_model *m, int64_t item);                               /* its value */
-int64_t haug_output(haug_model *m, int64_t item, double *out);              /* an output at the state of now */
-const char *haug_why(haug_model *m, int64_t code);                          /* a negative code in words; valid until the next call */
+HAUG_API int64_t haug_evaluate(haug_model *m);                                       /* accelerations of the current state into haug_rates */
+HAUG_API int64_t haug_reaction(haug_model *m, int64_t item, double out[6]);
+HAUG_API int64_t haug_coordinate(haug_model *m, int64_t item, double out[2]);        /* and its rate; angles are counted from call to call */
+HAUG_API int64_t haug_set_input(haug_model *m, int64_t item, double value);
+HAUG_API int64_t haug_set_parameter(haug_model *m, int64_t item, double value);
+HAUG_API int64_t haug_set(haug_model *m, int64_t item, double value);                /* an input or a parameter */
+HAUG_API double haug_get(haug_model *m, int64_t item);                               /* its value */
+HAUG_API int64_t haug_output(haug_model *m, int64_t item, double *out);              /* an output at the state of now */
+HAUG_API const char *haug_why(haug_model *m, int64_t code);                          /* a negative code in words; valid until the next call */
 
-int64_t haug_items(const haug_model *m);                                    /* their number */
-int64_t haug_find(const haug_model *m, int64_t kind, const char *name);     /* the number of an item, or HAUG_NO_SUCH_ITEM */
-int64_t haug_kind(const haug_model *m, int64_t item);
-const char *haug_name(const haug_model *m, int64_t item);
-int64_t haug_place(const haug_model *m, int64_t item);                      /* of a body: its first number in the state */
+HAUG_API int64_t haug_items(const haug_model *m);                                    /* their number */
+HAUG_API int64_t haug_find(const haug_model *m, int64_t kind, const char *name);     /* the number of an item, or HAUG_NO_SUCH_ITEM */
+HAUG_API int64_t haug_kind(const haug_model *m, int64_t item);
+HAUG_API const char *haug_name(const haug_model *m, int64_t item);
+HAUG_API int64_t haug_place(const haug_model *m, int64_t item);                      /* of a body: its first number in the state */
 
-int64_t haug_saved_size(const haug_model *m);                               /* bytes of everything that changes in a run */
-void haug_save(haug_model *m, void *memory);                                /* state, time, inputs, parameters, workspace */
-int64_t haug_restore(haug_model *m, const void *memory);                    /* of this model, or of another one of the same blob */
+HAUG_API int64_t haug_saved_size(const haug_model *m);                               /* bytes of everything that changes in a run */
+HAUG_API void haug_save(haug_model *m, void *memory);                                /* state, time, inputs, parameters, workspace */
+HAUG_API int64_t haug_restore(haug_model *m, const void *memory);                    /* of this model, or of another one of the same blob */
 
-void *haug_alloc(int64_t bytes);       /* memory in the library's heap, where a WebAssembly host puts the blob */
-void haug_free(void *memory);
-void haug_use_dgemm(void *dgemm);      /* Fortran's dgemm for large nets, in place of a simple one */
+HAUG_API void *haug_alloc(int64_t bytes);       /* memory in the library's heap, where a WebAssembly host puts the blob */
+HAUG_API void haug_free(void *memory);
+HAUG_API void haug_use_dgemm(void *dgemm);      /* Fortran's dgemm for large nets, in place of a simple one */
 
 #ifdef __cplusplus
 }

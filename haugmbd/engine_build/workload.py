@@ -141,8 +141,17 @@ def stops_and_contacts() -> None:
     for more in ({"k": 1e4, "c": 10.0}, {"restitution": 0.5}):
         system = pendulum()
         system.add(mbd.JointLimit("stop", system.joints[0], lower=-0.2, upper=0.2, **more))
-        _ask(mbd.simulate(system, 0.3, h=1e-3))
+        _ask(result := mbd.simulate(system, 0.3, h=1e-3))
+        if "restitution" in more:
+            result.contact("stop lower")
         mbd.mobility(system)
+    system = mbd.System("bounce", gravity=(0.0, 0.0, -9.81))
+    ball = system.add(mbd.Body("ball", 1.0, (0.1, 0.1, 0.1), r=(0.0, 0.0, 0.11)))
+    at = {"point": ball.r, "normal": (0, 0, 1), "plane_point": (0, 0, 0), "radius": 0.1}
+    system.add(mbd.Contact("floor", system.ground, ball, restitution=0.7, **at))
+    for how in ({"h": 1e-3}, {"rtol": 1e-6, "atol": 1e-8}):
+        _ask(result := mbd.simulate(system, 0.3, **how))
+        result.contact("floor")
     for mu in (0.0, 0.3):
         system = mbd.System("ball", gravity=(0.0, 0.0, -9.81))
         ball = system.add(mbd.Body("ball", 1.0, (0.1, 0.1, 0.1), r=(0.0, 0.0, 0.11)))

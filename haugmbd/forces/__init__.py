@@ -38,7 +38,6 @@ from haugmbd.forces.joint_loads.joint_limit import JointLimit
 from haugmbd.forces.joint_loads.joint_spring import JointSpring
 from haugmbd.forces.joint_loads.motor import Motor
 from haugmbd.forces.linear_actuator import LinearActuator
-from haugmbd.forces.mass_in_time import MassInTime
 from haugmbd.forces.point_force import PointForce
 from haugmbd.forces.rsda import RSDA
 from haugmbd.forces.state_force import StateForce
@@ -56,13 +55,16 @@ MODULES: tuple[tuple[type[ForceElement], ModuleType], ...] = (
     (ContactForce, contact_force),
     (Drag, drag),
     (Buoyancy, buoyancy),
-    (MassInTime, mass_in_time),
+    (mass_in_time.MassInTime, mass_in_time),
     (JointFriction, joint_friction),
 )
 """Every class with kernels, and the module that has them, in the order of the force tables; see `registry`."""
 SHARED: tuple[type[ForceElement], ...] = (LinearActuator, JointSpring, JointLimit, JointForce, Motor)
 """Classes that use the kernels of one that they inherit from."""
-KINDS: tuple[type[ForceElement], ...] = (*(k for k, _ in MODULES if k not in (joint_load.JointLoad, MassInTime)), *SHARED)
+KINDS: tuple[type[ForceElement], ...] = (
+    *(k for k, _ in MODULES if k not in (joint_load.JointLoad, mass_in_time.MassInTime)),
+    *SHARED,
+)
 """Every force element of the library that a user makes; a body brings its MassInTime along."""
 KNOWN[:] = [kind for kind, _ in MODULES]
 

@@ -8,6 +8,13 @@ F, M: the joint's own reaction on body j at its point P_j;  h: its axis;  x' = v
     S             torque    mu(r |w|) r (|F| + N_0)                                  against the relative angular velocity w
     point on line force     mu(|v|) (|F_p| + N_0)
     planar        force     mu(|v|) (max(|F . n|, 2 |M_p| / l) + N_0)                against the velocity v of P_j on the plane
+    thread        force along the helix   mu(|s|) (N + |F . h| / cos beta + N_0)     against s = v sin beta + r w cos beta, of C and Screw
+    mesh          torque    mu(r |w|) (|M . h| + r N_0)                              of a Gear, Belt, ...; on its first joint, w its rate
+                  force     mu(|v|) (|F . h| + N_0)                                  if its first coordinate is a displacement
+
+tan beta = pitch / 2 pi r: the thread presses across the helix, and locks itself where mu_s >= tan beta.  F, M of a thread are those of the
+joint and the screw together, of a mesh those of the coupling on body j of its first joint: with the loss factor mu a mesh that is driven
+by its first joint has the efficiency 1 / (1 + mu), one that is driven back 1 - mu, and locks where mu_s >= 1.
 
 r: radius;  r_t: thrust_radius;  l: length;  N_0: preload, a number, a function of time or a signal.
 A moment across the axis is a couple of two bearings at l / 2 before and behind the point.  Without `length` moments press nothing; without
@@ -29,6 +36,7 @@ from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame
 from haugmbd.bodies.validation import read_number
 from haugmbd.compiled.array_types import Array
+from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.freedoms import Axis, Freedom, Kind
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import public_class
@@ -39,18 +47,33 @@ from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues
 from haugmbd.forces.friction_laws import FrictionLaw
 from haugmbd.forces.user_function import TIME, Value, VectorDriver, read_value
 
-REVOLUTE, TRANSLATIONAL, CYLINDRICAL, SPHERICAL, POINT_ON_LINE, PLANAR = range(6)
-WORDS = ("a revolute", "a translational", "a cylindrical", "a spherical", "a point-on-line", "a planar")
-CHANNELS = (1, 1, 2, 3, 1, 2)
+REVOLUTE, TRANSLATIONAL, CYLINDRICAL, SPHERICAL, POINT_ON_LINE, PLANAR, THREAD, MESH_TURN, MESH_SLIDE = range(9)
+KIND_WORDS = "revolute translational cylindrical spherical point-on-line planar threaded meshed meshed"
+WORDS = tuple(f"a {word}" for word in KIND_WORDS.split())
+CHANNELS = (1, 1, 2, 3, 1, 2, 1, 1, 1)
 """Number of rates that friction acts against, by the kind of joint."""
 USES = {
-    "radius": (REVOLUTE, TRANSLATIONAL, CYLINDRICAL, SPHERICAL),
-    "length": (REVOLUTE, TRANSLATIONAL, CYLINDRICAL, PLANAR),
+    "radius": (REVOLUTE, TRANSLATIONAL, CYLINDRICAL, SPHERICAL, THREAD, MESH_TURN),
+    "length": (REVOLUTE, TRANSLATIONAL, CYLINDRICAL, PLANAR, THREAD),
     "thrust_radius": (REVOLUTE,),
 }
 LAW_NUMBERS = 7
 """The number of a law, and its parameters at most."""
-NEED_RADIUS = (REVOLUTE, CYLINDRICAL, SPHERICAL)
+NEED_RADIUS = (REVOLUTE, CYLINDRICAL, SPHERICAL, THREAD, MESH_TURN)
+
+
+def terms_of(joint: Joint) -> tuple[tuple[Coordinate, float], ...]:
+    """Return the coordinates that a coupling relates, with their coefficients; () for a joint that is none."""
+    return tuple(getattr(joint, "terms", ()))
+
+
+def lead_of(joint: Joint) -> float:
+    """Return the displacement for one radian [m] of a coupling of the angle and the displacement of one joint, a screw; 0 for others."""
+    terms = terms_of(joint)
+    if len(terms) != len(("angle", "displacement")) or terms[0][0].joint is not terms[1][0].joint:
+        return 0.0
+    by_kind = {q.turns: c for q, c in terms}
+    return -by_kind[True] / by_kind[False] if len(by_kind) == len(terms) and by_kind[False] else 0.0
 
 
 def _changes(preload: Any) -> bool:
@@ -86,12 +109,14 @@ class JointFriction(ForceElement):
     name : str
         Name of the element in messages and results.
     joint : Joint
-        A revolute, translational, cylindrical, spherical, point-on-line or planar joint of the same system.
+        A revolute, translational, cylindrical, spherical, point-on-line or planar joint of the same system; or a coupling: a `Screw`,
+        whose thread rubs, or a `Gear`, `Belt`, `RackPinion`, `Cam` or `Coupling`, whose mesh does. In a cylindrical joint that a screw
+        of the system moves, the thread rubs, too.
     law : FrictionLaw
         Viscous(c), Coulomb(mu_s, mu), BrownMcPhee(mu_s, mu_d, v_t) or LuGre(mu_s, mu_c, v_s, sigma0, sigma1, sigma2).
     radius : float, optional
-        Radius of the bearing [m], which revolute, cylindrical and spherical joints need. Of a translational joint half the width of
-        its guide, where the moment about its axis presses; without it that moment presses nothing.
+        Radius of the bearing [m], mean radius of the thread, or pitch radius of the first wheel, which joints that turn need. Of a
+        translational joint half the width of its guide, where the moment about its axis presses; without it that moment presses nothing.
     length : float, optional
         Distance of the two bearings [m], on which moments across the axis act as a couple; without it they press nothing.
     preload : float, callable, Driver or output of a block
@@ -113,8 +138,9 @@ class JointFriction(ForceElement):
     The friction depends on the reaction, and the reaction on the friction: both are solved together at every evaluation. Where there is
     no solution, or there are two (Painleve), the run stops with an error that says which.
     It does not know the tooth forces of gears and racks whose geometry is given (`pitch_radius=`, `pressure_angle=`): in their bearings
-    only Viscous friction is taken. Other couplings (Gear, Belt, RackPinion, Screw, Cam) act along the coordinates of their joints, and
-    press nothing: friction there needs a preload that stands for what they press, or is refused.
+    only Viscous friction is taken. Other couplings (Gear, Belt, RackPinion, Cam) act along the coordinates of their joints, and
+    press no bearing: friction there needs a preload that stands for what they press, or is refused. Their own loss is that of a friction
+    whose joint is the coupling.
     `result.load(name)` has the friction along the joint's coordinate (negative while the coordinate grows), its `normal_force` with the
     preload, and its `limit` at rest.
     Source: Haug (2021), generalized forces: friction.
@@ -153,14 +179,56 @@ class JointFriction(ForceElement):
         self.pressed = pressed
         self.preload: Any = preload if _changes(preload) else read_number(faults, self.where, "preload", preload, unit="N")
         self.thrust_radius = read_number(faults, self.where, "thrust_radius", thrust_radius, unit="m")
-        self.shape = kind_of(joint.freedoms) if not joint.needs() else None
+        self.bearing, self.thread, self.shape = joint, None, None
+        self._read_joint(joint)
         self._faults = tuple(faults or self._geometry_faults())
         self.variable = {**type(self).variable, **{name: ((),) for name, x in vars(law).items() if x is not None}}
+
+    bearing: Joint
+    thread: Joint | None
+    shape: int | None
+
+    def _read_joint(self, joint: Joint) -> None:
+        """Find the kind of the friction, the joint whose frames it reads, and the screw."""
+        terms = terms_of(joint)
+        if not terms:
+            self.shape = kind_of(joint.freedoms) if not joint.needs() else None
+            return
+        first = terms[0][0]
+        self.bearing = first.joint
+        kind = kind_of(self.bearing.freedoms)
+        if lead_of(joint) != 0.0:
+            self.shape, self.thread = (THREAD if kind == CYLINDRICAL else None), joint
+        elif kind == (REVOLUTE if first.turns else TRANSLATIONAL):
+            self.shape = MESH_TURN if first.turns else MESH_SLIDE
+
+    def rubs_in_thread(self, screw: Joint) -> None:
+        """Take the screw that moves the cylindrical joint of this friction, whose thread then rubs; `System.add` calls it."""
+        if (
+            self.shape == CYLINDRICAL
+            and self.law.needs_reaction
+            and lead_of(screw) != 0.0
+            and terms_of(screw)[0][0].joint is self.joint
+        ):
+            self.__dict__.update(thread=screw, shape=THREAD)
+
+    @property
+    def pressing_joints(self) -> tuple[Joint, ...]:
+        """Return the joints whose rows press: the joint itself, with a screw both."""
+        return (self.bearing, self.thread) if self.thread is not None else (self.joint,)
+
+    @property
+    def lead(self) -> float:
+        """Return the displacement for one radian of the thread [m]; 0 without one."""
+        return 0.0 if self.thread is None else lead_of(self.thread)
 
     def varied(self, **values: Any) -> JointFriction:
         given = {name: values.get(name, getattr(self, name)) for name in type(self).variable}
         law = replace(self.law, **{name: float(x) for name, x in values.items() if name not in given})  # type: ignore[type-var]
-        return JointFriction(self.name, self.joint, law, **given, stick=self.stick)
+        other = JointFriction(self.name, self.joint, law, **given, stick=self.stick)
+        if self.thread is not None:
+            other.rubs_in_thread(self.thread)
+        return other
 
     def number_faults(self) -> tuple[Fault, ...]:
         return self._faults
@@ -169,8 +237,16 @@ class JointFriction(ForceElement):
         """Return the faults of the numbers for this kind of joint."""
         if self.shape is None:
             what = f"joint {self.joint.name!r} ({type(self.joint).__name__}) is of no kind whose friction is known"
-            remedy = "Give a revolute, translational, cylindrical, spherical, point-on-line or planar joint."
+            remedy = "Give a revolute, translational, cylindrical, spherical, point-on-line or planar joint, or a coupling of such joints."
             return [Fault(self.where, what, remedy)]
+        if self.shape in (MESH_TURN, MESH_SLIDE) and self.bearing.j.is_ground:
+            what = f"the first joint of {self.joint.name!r}, {self.bearing.name!r}, has the ground as its body j"
+            return [Fault(self.where, what, "Give the ground, or the carrier, as body i, and the wheel as body j.")]
+        if self.joint is not self.bearing and not self.law.needs_reaction:
+            what = f"{self.law!r} does not depend on what {self.joint.name!r} carries"
+            return [
+                Fault(self.where, what, f"Give it to a joint, such as {self.bearing.name!r}; of a coupling only its load rubs.")
+            ]
         faults, word = [], f"{WORDS[self.shape]} joint"
         given = {"radius": self.radius, "length": self.length, "thrust_radius": self.thrust_radius or None}
         for name, x in given.items():
@@ -208,7 +284,7 @@ class JointFriction(ForceElement):
     @property
     def is_torque(self) -> bool:
         """Return whether all friction is a torque."""
-        return self.shape in (REVOLUTE, SPHERICAL)
+        return self.shape in (REVOLUTE, SPHERICAL, MESH_TURN)
 
     @property
     def channels(self) -> int:
@@ -216,23 +292,31 @@ class JointFriction(ForceElement):
         return 0 if self.shape is None else CHANNELS[self.shape]
 
     def needs(self) -> tuple[Joint, ...]:
-        return (self.joint,)
+        return (self.joint,) if self.thread is None or self.thread is self.joint else (self.joint, self.thread)
 
     def bodies(self) -> tuple[Body, ...]:
-        return (self.joint.i, self.joint.j)
+        return (self.bearing.i, self.bearing.j)
 
     def markers(self) -> tuple[tuple[Body, Array], ...]:
-        i, j = self.joint.frame_i, self.joint.frame_j
+        i, j = self.bearing.frame_i, self.bearing.frame_j
         return ((i.body, i.s_bar), (j.body, j.s_bar), (i.body, i.f), (i.body, i.g), (i.body, i.h))
 
     def points(self) -> dict[str, Frame]:
-        return {"": self.joint.frame_j}
+        return {"": self.bearing.frame_j}
 
     def friction_numbers(self) -> tuple[float, ...]:
-        """Return radius, length, preload and thrust radius, 0 for none, then the numbers of the law."""
+        """Return radius, length, preload and thrust radius, 0 for none, then the numbers of the law, and the lead of a thread."""
         law = self.law.numbers()
         preload = 0.0 if self.pressed.drivers else self.preload
-        return (self.radius or 0.0, self.length or 0.0, preload, self.thrust_radius, *law, *(0.0,) * (LAW_NUMBERS - len(law)))
+        return (
+            self.radius or 0.0,
+            self.length or 0.0,
+            preload,
+            self.thrust_radius,
+            *law,
+            *(0.0,) * (LAW_NUMBERS - len(law)),
+            self.lead,
+        )
 
     def value(self) -> Value:
         """Return the normal force of a clutch or brake that is pressed by a function or a signal; nothing where it is a number."""

@@ -4,7 +4,7 @@ r"""MassInTime: mass and inertia of a body as functions of time, with the thrust
     J omega_bar_dot + omega_bar x J omega_bar = n_bar           of a body whose mass changes: what leaves takes its own momentum along
     J omega_bar_dot + omega_bar x J omega_bar + J' omega_bar = n_bar      of constant mass: it is moved within the body, and J omega stays
 
-    m and J of one instant stand in the tables of a run:        put_inertia
+    m and J of one instant stand in the tables of a run:        model.generalized_forces.put_inertia
     power    m' (v.v / 2 - g.r) + m' u_rel.v + (omega.J' omega) / 2      [ - omega.J' omega  at constant mass ]
 
 The centre of mass stays where it is in the body. Without `exhaust` what leaves has the velocity of the body: no thrust, as sand that runs
@@ -58,7 +58,7 @@ class MassInTime(ForceElement):
     def __init__(self, body: Body) -> None:
         super().__init__(f"mass of {body.name}")
         self.body = body
-        given = body.in_time
+        given = body.in_time or {"mass": None, "J_bar": None, "exhaust": None}
         self.is_moved = given["mass"] is None
         self.mass: Driver = Constant(body.mass) if given["mass"] is None else as_driver(given["mass"])
         parts = given["J_bar"]
@@ -137,11 +137,6 @@ class MassInTime(ForceElement):
         """Return the thrust, global; the power is that of the ledger."""
         return LoadValues({"force": self._thrust(t, bodies)[0]}, self.ledger(t, bodies, angle).applied)
 
-    @property
-    def reads_blocks(self) -> bool:
-        """Return whether a function follows a block."""
-        return any(driver.reads_state for driver in self.drivers())
-
     def vanishes_at(self, t: float) -> str:
         """Return that the mass is nearly gone at a time [s], where no step is short enough; "" if it is not."""
         m = float(self.jets(np.array([t]))[0][0])
@@ -159,27 +154,6 @@ class MassInTime(ForceElement):
             )
         defects = inertia_defects(np.diag(J[0]))
         return f"{self.where}: {defects[0][0]} at t = {t:.6g} s. {defects[0][1]}" if self.moments and defects else ""
-
-
-@kernel
-def put_inertia(ints: Ints, floats: Array, first: int, last: int, m: Motion, inertia: Array, shifted: Array) -> int:
-    """Write mass and J_bar of this instant; return the number of the first body that cannot have them, 0 for none."""
-    for k in range(first, last):
-        b = m.body_of[ints[k, CENTRE]]
-        for column in range(INERTIA):
-            inertia[b, column] = floats[k, TRUE + column]
-        inertia[b, 0] = m.F[ints[k, MASS], 0]
-        least = inertia[b, 0]
-        if ints[k, MOMENTS] >= 0:
-            for a in range(3):
-                inertia[b, 1 + 4 * a] = m.F[ints[k, MOMENTS + a], 0]
-                if not inertia[b, 1 + 4 * a] >= 0.0:
-                    least = -1.0
-        for column in range(INERTIA):
-            shifted[b, column] = inertia[b, column] + floats[k, SHIFT + column]
-        if not least > 0.0:
-            return b
-    return 0
 
 
 @kernel

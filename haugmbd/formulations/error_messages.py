@@ -102,7 +102,8 @@ def _not_finite(f: Failure) -> str:
 def _step_too_small(f: Failure) -> str:
     y = np.array(f.model.y0[None])
     for entry in f.model.masses_in_time:
-        if not entry.load.reads_blocks and (wrong := f.model.known_mass(entry, np.array([f.t]), y).vanishes_at(f.t)):
+        blocks = any(driver.reads_state for driver in entry.load.drivers())
+        if not blocks and (wrong := f.model.known_mass(entry, np.array([f.t]), y).vanishes_at(f.t)):
             return wrong
     return (
         f"the error control needs a step of {f.number:.3g} s at t = {f.t:.6g} s. "

@@ -35,7 +35,7 @@ from haugmbd.forces.friction_laws import (
     coefficient_slope,
 )
 from haugmbd.forces.friction_laws import LAW as LAW_NUMBER
-from haugmbd.forces.joint_friction import CYLINDRICAL, PLANAR, REVOLUTE, SPHERICAL
+from haugmbd.forces.joint_friction import CYLINDRICAL, MESH_TURN, PLANAR, REVOLUTE, SPHERICAL, THREAD
 from haugmbd.forces.tangent import Tangents, add_pair
 from haugmbd.friction import columns as at
 from haugmbd.friction.load import is_bearing
@@ -73,7 +73,7 @@ def put_turn(m: Motion, omega: Array, ints: Ints, k: int, axis: Vec, fixed: bool
 
 
 @kernel
-def put_directions(m: Motion, omega: Array, ints: Ints, k: int, terms: Array) -> None:
+def put_directions(m: Motion, omega: Array, ints: Ints, reals: Array, k: int, terms: Array) -> None:
     """Write the channels of a joint, its axis and the lever of P_j."""
     kind = ints[k, at.KIND]
     h = value(m, ints[k, at.H_I])
@@ -86,7 +86,7 @@ def put_directions(m: Motion, omega: Array, ints: Ints, k: int, terms: Array) ->
     if kind == PLANAR:
         put_slide(m, ints, k, ints[k, at.F_I], 0, terms)
         put_slide(m, ints, k, ints[k, at.G_I], 1, terms)
-    elif kind == REVOLUTE:
+    elif kind in (REVOLUTE, MESH_TURN):
         put_turn(m, omega, ints, k, h, False, 0, terms)
     elif kind == SPHERICAL:
         put_turn(m, omega, ints, k, (1.0, 0.0, 0.0), True, 0, terms)
@@ -94,8 +94,10 @@ def put_directions(m: Motion, omega: Array, ints: Ints, k: int, terms: Array) ->
         put_turn(m, omega, ints, k, (0.0, 0.0, 1.0), True, 2, terms)
     else:
         put_slide(m, ints, k, ints[k, at.H_I], 0, terms)
-        if kind == CYLINDRICAL:
+        if kind in (CYLINDRICAL, THREAD):
             put_turn(m, omega, ints, k, h, False, 1, terms)
+        if kind == THREAD:  # one channel along the helix: s = v sin beta + r w cos beta
+            put_helix(reals, k, terms)
     i, j = ints[k, at.BODY_I], ints[k, at.BODY_J]
     for c in range(ints[k, at.CHANNELS]):
         rate = 0.0
@@ -103,6 +105,16 @@ def put_directions(m: Motion, omega: Array, ints: Ints, k: int, terms: Array) ->
             rate += terms[k, at.B + 12 * c + a] * m.bodies[i, VELOCITY + a]
             rate += terms[k, at.B + 12 * c + 6 + a] * m.bodies[j, VELOCITY + a]
         terms[k, at.RATE + c] = rate
+
+
+@kernel
+def put_helix(reals: Array, k: int, terms: Array) -> None:
+    """Write the channel along the helix of a thread in place of those along and about its axis."""
+    r, lead = reals[k, at.RADIUS], reals[k, at.LEAD]
+    sine, cosine = lead / sqrt(r * r + lead * lead), r / sqrt(r * r + lead * lead)
+    for a in range(12):
+        terms[k, at.B + a] = sine * terms[k, at.B + a] + r * cosine * terms[k, at.B + 12 + a]
+    terms[k, at.BIAS] = sine * terms[k, at.BIAS] + r * cosine * terms[k, at.BIAS + 1]
 
 
 @kernel
@@ -232,7 +244,7 @@ def put_terms_of_sweeps(m: Motion, omega: Array, ints: Ints, reals: Array, modes
     """Write what sweeps over a forest need: axes, rates and coefficients of revolute joints."""
     for k in range(ints.shape[0]):
         if ints[k, at.LOADED] == 0:
-            put_directions(m, omega, ints, k, terms)
+            put_directions(m, omega, ints, reals, k, terms)
             put_sliding(ints, reals, modes, k, terms)
         else:
             h = value(m, ints[k, at.H_I])
@@ -255,7 +267,7 @@ def put_rest_of_revolute(m: Motion, omega: Array, ints: Ints, k: int, terms: Arr
 def put_terms(m: Motion, omega: Array, ints: Ints, reals: Array, modes: Array, terms: Array, slopes: bool) -> None:
     """Write directions, rates and coefficients of all joints with friction."""
     for k in range(ints.shape[0]):
-        put_directions(m, omega, ints, k, terms)
+        put_directions(m, omega, ints, reals, k, terms)
         put_sliding(ints, reals, modes, k, terms)
         if ints[k, at.STATE_Z] >= 0:
             put_bristles(m, ints, reals, k, terms)

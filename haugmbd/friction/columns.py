@@ -1,7 +1,7 @@
 """The tables of friction: where the numbers of each joint stand.
 
 INTS       kind of joint, rates, first of its channels, bodies i and j, side of body j, slots of its rows, markers, whether it is exact
-REALS      radius, length, preload, thrust radius, law
+REALS      radius, length, preload, thrust radius, law, displacement of a thread for one radian
 PATHS      bodies between the joints with friction and the ground, where the recursion over a forest is the solver
 TERMS      what an evaluation leaves: directions, rates, coefficients, and the friction found
 MODES      of a run with stick: how each joint moves until the next event, and against which direction
@@ -21,8 +21,8 @@ PLACE_PRELOAD = 25
 """The line of a preload that changes in the driver table; -1 for a constant one."""
 INT_COLUMNS = 26
 
-RADIUS, LENGTH, PRELOAD, THRUST_RADIUS, LAW = 0, 1, 2, 3, 4
-REAL_COLUMNS = 11
+RADIUS, LENGTH, PRELOAD, THRUST_RADIUS, LAW, LEAD = 0, 1, 2, 3, 4, 11
+REAL_COLUMNS = 12
 
 B = 0
 """(3, 12): of each channel force and torque_bar on body i, then on body j."""

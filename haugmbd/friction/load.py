@@ -11,8 +11,18 @@ from math import sqrt
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import kernel
-from haugmbd.forces.joint_friction import CYLINDRICAL, PLANAR, POINT_ON_LINE, REVOLUTE, SPHERICAL, TRANSLATIONAL
-from haugmbd.friction.columns import AXIS, BODY_J, KIND, LENGTH, LEVER, N_SLOTS, RADIUS, SIDE_J, SLOTS
+from haugmbd.forces.joint_friction import (
+    CYLINDRICAL,
+    MESH_SLIDE,
+    MESH_TURN,
+    PLANAR,
+    POINT_ON_LINE,
+    REVOLUTE,
+    SPHERICAL,
+    THREAD,
+    TRANSLATIONAL,
+)
+from haugmbd.friction.columns import AXIS, BODY_J, KIND, LEAD, LENGTH, LEVER, N_SLOTS, RADIUS, SIDE_J, SLOTS
 from haugmbd.math.vec3 import Vec, add, cross, dot, load, scale, sub, to_global
 
 
@@ -51,8 +61,10 @@ def force_of(ints: Ints, k: int, J: Array, lam: Array, first: int) -> Vec:
 @kernel
 def moments_press(ints: Ints, reals: Array, k: int) -> bool:
     """Return whether the normal force of joint k depends on the moment that it carries."""
-    return ints[k, KIND] not in (SPHERICAL, POINT_ON_LINE) and (
-        reals[k, LENGTH] > 0.0 or (ints[k, KIND] == TRANSLATIONAL and reals[k, RADIUS] > 0.0)
+    return (
+        ints[k, KIND] == MESH_TURN
+        or ints[k, KIND] not in (SPHERICAL, POINT_ON_LINE)
+        and (reals[k, LENGTH] > 0.0 or (ints[k, KIND] == TRANSLATIONAL and reals[k, RADIUS] > 0.0))
     )
 
 
@@ -87,6 +99,11 @@ def normal_force(ints: Ints, reals: Array, terms: Array, k: int, F: Vec, M: Vec)
     if kind == PLANAR:
         couple = 2.0 * size(across(h, M)) / length if length > 0.0 else 0.0
         return max(abs(dot(F, h)), couple)
+    if kind == MESH_TURN:
+        torque: float = abs(dot(M, h))
+        return torque / radius
+    if kind == MESH_SLIDE:
+        return abs(dot(F, h))
     F_p = across(h, F)
     if length > 0.0:
         half, c = scale(0.5, F_p), scale(1.0 / length, cross(M, h))
@@ -95,6 +112,8 @@ def normal_force(ints: Ints, reals: Array, terms: Array, k: int, F: Vec, M: Vec)
         N = size(F_p)
     if kind == TRANSLATIONAL and radius > 0.0:
         N += abs(dot(M, h)) / radius
+    if kind == THREAD:  # F . h is that of the screw, which presses across the helix: N cos beta = |F . h|
+        N += abs(dot(F, h)) * sqrt(1.0 + (reals[k, LEAD] / radius) ** 2)
     return N
 
 
@@ -112,6 +131,10 @@ def normal_gradient(ints: Ints, reals: Array, terms: Array, k: int, F: Vec, M: V
         if length > 0.0 and 2.0 * size(M_p) / length > abs(N):
             return none, scale(2.0 / length, direction(M_p))
         return scale(1.0 if N >= 0.0 else -1.0, h), none
+    if kind == MESH_TURN:
+        return none, scale((1.0 if dot(M, h) >= 0.0 else -1.0) / radius, h)
+    if kind == MESH_SLIDE:
+        return scale(1.0 if dot(F, h) >= 0.0 else -1.0, h), none
     F_p, m = across(h, F), none
     if length > 0.0:
         half, c = scale(0.5, F_p), scale(1.0 / length, cross(M, h))
@@ -121,6 +144,8 @@ def normal_gradient(ints: Ints, reals: Array, terms: Array, k: int, F: Vec, M: V
         g = direction(F_p)
     if kind == TRANSLATIONAL and radius > 0.0:
         m = add(m, scale((1.0 if dot(M, h) >= 0.0 else -1.0) / radius, h))
+    if kind == THREAD:
+        g = add(g, scale((1.0 if dot(F, h) >= 0.0 else -1.0) * sqrt(1.0 + (reals[k, LEAD] / radius) ** 2), h))
     return g, m
 
 
@@ -133,4 +158,4 @@ def thrust(ints: Ints, terms: Array, k: int, F: Vec) -> float:
 @kernel
 def is_bearing(kind: int) -> bool:
     """Return whether the joint turns in a bearing: its friction is a torque."""
-    return kind in (REVOLUTE, SPHERICAL, CYLINDRICAL)
+    return kind in (REVOLUTE, SPHERICAL, CYLINDRICAL, MESH_TURN)

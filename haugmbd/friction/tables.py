@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.forces.joint_friction import JointFriction
+from haugmbd.errors import Fault, ModelError
+from haugmbd.forces.joint_friction import MESH_SLIDE, MESH_TURN, THREAD, JointFriction
 from haugmbd.friction import columns as at
 from haugmbd.friction.loop_arrays import algebra_size
 from haugmbd.friction.sweep_lanes import LANES as SWEEP_LANES
@@ -74,7 +75,10 @@ def friction_tables(
     ints, reals, first = np.zeros((len(loads), at.INT_COLUMNS), np.int64), np.zeros((len(loads), at.REAL_COLUMNS)), 0
     for row, entry in zip(ints, frictions, strict=True):
         load = entry.load
-        slots = slots_of(load.joint.name)
+        slots = np.concatenate([slots_of(joint.name) for joint in load.pressing_joints])
+        if len(set((slots // 6).tolist())) > 1:
+            what = f"{load.joint.name!r} and {load.pressing_joints[-1].name!r} have more rows together than stand in one place"
+            raise ModelError([Fault(load.where, what, "Give the two bodies no other joints between them.")])
         i, j = (number.bodies[body] for body in load.bodies())
         row[[at.KIND, at.CHANNELS, at.FIRST, at.BODY_I, at.BODY_J]] = load.shape or 0, load.channels, first, i, j
         row[at.SIDE_J], row[at.N_SLOTS] = edges.touched(int(slots[0]) // 6).index(j), len(slots)
@@ -161,5 +165,6 @@ def _put_bounds(ints: Ints, edges: Sequence[tuple[int, ...]], edge_of_row: Ints)
     joints_on = Counter(int(body) for row in loaded for body in row[[at.BODY_I, at.BODY_J]])
     for row in ints:
         edge = row[at.SLOTS] // 6
-        row[at.CHILD] = child_of[edge] if is_tree and n_rows[edge] == row[at.N_SLOTS] else -1
+        of_coupling = row[at.KIND] in (THREAD, MESH_TURN, MESH_SLIDE)
+        row[at.CHILD] = child_of[edge] if is_tree and not of_coupling and n_rows[edge] == row[at.N_SLOTS] else -1
         row[at.JOINTS_ON_I], row[at.JOINTS_ON_J] = joints_on[row[at.BODY_I]], joints_on[row[at.BODY_J]]

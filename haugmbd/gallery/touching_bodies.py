@@ -19,7 +19,7 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.inertia import box
-from haugmbd.bodies.shapes import Box, Ellipsoid, Plane, Sphere
+from haugmbd.bodies.shapes import Box, Capsule, Ellipsoid, Plane, Sphere
 from haugmbd.contact.contact import Contact
 from haugmbd.contact.contacts import Contacts
 from haugmbd.errors import UsageError
@@ -123,6 +123,8 @@ POLE, SLEEVE_RADIUS, SLEEVE_HEIGHT, PIVOT, ARM, BEAK = 0.0025, 0.0031, 0.0058, 0
 """Woodpecker [m]: radii of pole and sleeve, half height of the sleeve; pivot from the sleeve; bird from the pivot; beak."""
 SLEEVE, BIRD, SPRING = (3e-4, 5e-9), (4.5e-3, 7e-7), 0.0056
 """Masses [kg] and inertias [kg m2], stiffness of the spring [N m/rad]."""
+HEAD, PECKER = Sphere(0.006, center=(-0.003, 0.02, 0.0)), Capsule(0.0015, 0.0142, center=(-0.0115, 0.02, 0.0), axis=(1.0, 0.0, 0.0))
+"""What is drawn of the bird beside its body."""
 PECK = (-0.2788, -0.3411, -7.4583)
 """The published start, where the sleeve begins to jam: angle of the bird [rad], fall [m/s], angular velocity [rad/s]."""
 
@@ -160,7 +162,7 @@ def woodpecker() -> System:
             p=from_axis_angle(z, angle),
             v=np.array([0.0, fall, 0.0]) + np.cross((0.0, 0.0, rate), arm),
             omega_bar=(0.0, 0.0, rate),
-            shape=Ellipsoid((0.012, 0.02, 0.008)),
+            shape=(Ellipsoid((0.008, 0.02, 0.006)), HEAD, PECKER),
         )
     )
     pin = system.add(RJ("pin", sleeve, bird, point=pivot, axis=z))

@@ -62,6 +62,12 @@ def has_contact(shape_i: Any, shape_j: Any) -> bool:
     return any((a in first and b in second) or (b in first and a in second) for first, second in PAIRS)
 
 
+def kind_name(shape: Any) -> str:
+    """Return "a Box", "an Ellipsoid"."""
+    name = type(shape).__name__
+    return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"
+
+
 def pair_faults(where: str, shape_i: Any, shape_j: Any) -> list[Fault]:
     """Return what is wrong with a pair of shapes: one that has no contact, a pair that does not exist, or sizes that cannot touch."""
     faults = []
@@ -73,7 +79,7 @@ def pair_faults(where: str, shape_i: Any, shape_j: Any) -> list[Fault]:
     if faults:
         return faults
     if not has_contact(shape_i, shape_j):
-        what = f"a {type(shape_i).__name__} and a {type(shape_j).__name__} have no contact"
+        what = f"{kind_name(shape_i)} and {kind_name(shape_j)} have no contact"
         return [Fault(where, what, f"Pairs are: {PAIRS_TEXT}.")]
     return _size_faults(where, shape_i, shape_j)
 

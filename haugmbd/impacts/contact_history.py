@@ -162,16 +162,18 @@ class SteppedContacts:
         """Return these contacts, and those of the run that follows."""
         keys = tuple(sorted({*self.keys, *other.keys}))
 
-        def spread(one: SteppedContacts, values: Array) -> Array:
-            wide = np.zeros((len(values), len(keys), *values.shape[2:]), dtype=values.dtype)
-            wide[:, [keys.index(key) for key in one.keys]] = values
-            return wide
+        def both(name: str) -> Any:
+            parts = []
+            for one in (self, other):
+                values = getattr(one, name)
+                wide = np.zeros((len(values), len(keys), *values.shape[2:]), dtype=values.dtype)
+                wide[:, [keys.index(key) for key in one.keys]] = values
+                parts.append(wide)
+            return np.concatenate(parts)
 
-        both = [
-            np.concatenate([spread(one, getattr(one, name)) for one in (self, other)]) for name in ("normal", "friction", "state")
-        ]
         wrench = np.concatenate([self.wrench, other.wrench])
-        return SteppedContacts(self.problem, keys, *both, wrench, (*self.laws, *other.laws), (*self.steps, *other.steps))
+        laws, steps = (*self.laws, *other.laws), (*self.steps, *other.steps)
+        return SteppedContacts(self.problem, keys, both("normal"), both("friction"), both("state"), wrench, laws, steps)
 
     def record(self, t: Array, y: Array) -> ContactRecord:
         """Return forces and solutions at the states."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -50,6 +50,9 @@ MOST_ENUMERATED = 10
 
 Key = tuple[int, int]
 """A point of contact: number of the contact, number of its feature."""
+
+Keys: TypeAlias = Sequence[Key] | Ints
+"""Points of contact: a list of them, or (k, 2)."""
 
 
 @dataclass(frozen=True)
@@ -121,15 +124,15 @@ class ContactProblem:
         rates = self.at(y, keys).v[:, 0] if keys else np.zeros(0)
         return {key: (float(g), float(v)) for key, g, v in zip(keys, gaps, rates, strict=True)}
 
-    def at(self, y: Array, keys: Sequence[Key]) -> Kinematics:
+    def at(self, y: Array, keys: Keys) -> Kinematics:
         """Return the kinematics of the points."""
         return self.points.at(np.array(keys, dtype=np.int64).reshape(-1, 2), y)
 
-    def friction_of(self, keys: Sequence[Key]) -> Array:
+    def friction_of(self, keys: Keys) -> Array:
         """Return mu by point, (k,)."""
         return self.mu[contacts_of(keys)]
 
-    def restitution_of(self, keys: Sequence[Key]) -> Array:
+    def restitution_of(self, keys: Keys) -> Array:
         """Return e by point, (k,)."""
         return self.e[contacts_of(keys)]
 
@@ -140,7 +143,7 @@ class ContactProblem:
         a, b = self.points.pairs[key[0]].tolist()
         return f"{self.names[key[0]]}[{point_name(self.points.shapes, a, b, key[1])}]"
 
-    def columns(self, kin: Kinematics, keys: Sequence[Key], t: float) -> Response:
+    def columns(self, kin: Kinematics, keys: Keys, t: float) -> Response:
         """Return the response to unit forces along all directions of the points: X (3 k, 6 nn), G (3 k, 3 k)."""
         pairs = np.repeat(self.pairs[contacts_of(keys)], 3, axis=0)
         return self.response.columns(pairs, np.ascontiguousarray(kin.C.reshape(-1, 12)), t)
@@ -149,7 +152,7 @@ class ContactProblem:
         """Return u (nb + 1, 6), a view of the flat state."""
         return y[: WIDTH * self.n].reshape(self.n, WIDTH)[:, VELOCITY:]
 
-    def rows_of(self, kin: Kinematics, keys: Sequence[Key], u: Array) -> Array:
+    def rows_of(self, kin: Kinematics, keys: Keys, u: Array) -> Array:
         """Return C u (k, 3) for u (nb + 1, 6), or for nodes u (nn, 6)."""
         pairs = self.pairs[contacts_of(keys)]
         return np.asarray(np.einsum("kdsa,ksa->kd", kin.C, u[pairs] * (pairs > 0)[:, :, None]))
@@ -414,7 +417,7 @@ class ContactProblem:
         z = least(answer.G, normal, -kin.gap - self.rows_of(kin, keys, dq)[:, 0])
         return np.asarray(dq + (z @ answer.X[normal]).reshape(-1, 6)[: self.n])
 
-    def wrench_of(self, kin: Kinematics, keys: Sequence[Key], f: Array) -> Array:
+    def wrench_of(self, kin: Kinematics, keys: Keys, f: Array) -> Array:
         """Return C^T f (nb + 1, 6): force, global, and torque, body frame, of forces f (k, 3) on the bodies; zero on the ground."""
         found = np.zeros((self.n, 6))
         pairs = self.pairs[contacts_of(keys)]
@@ -439,7 +442,7 @@ class ContactProblem:
             raise ModelError(faults)
 
 
-def contacts_of(keys: Sequence[Key] | Ints) -> Ints:
+def contacts_of(keys: Keys) -> Ints:
     """Return the numbers of the contacts of points (k,)."""
     return np.asarray(keys, dtype=np.int64).reshape(-1, 2)[:, 0]
 

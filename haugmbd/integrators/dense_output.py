@@ -168,9 +168,9 @@ def interpolate(t_new: Array, t: Array, y: Array, y_dot: Array, n_bodies: int) -
     if len(t) == 1:
         return np.repeat(y, len(t_new), axis=0)
     out = np.empty((len(t_new), y.shape[1]))
-    arrays = (t_new, t, y, y_dot)
+    arrays = [t_new, t, y, y_dot]
     if not all(x.dtype == np.float64 and x.flags.c_contiguous and x.flags.writeable for x in arrays):
-        arrays = tuple(np.require(x, np.float64, ("C", "W")) for x in arrays)
+        arrays = [np.require(x, np.float64, ("C", "W")) for x in arrays]
     put_between(*arrays, n_bodies, out)
     return out
 

@@ -46,6 +46,7 @@ LABS = {
     "lab13": Lab("equations by hand, checked", exercises.LAB13),
     "lab14": Lab("stick, slip, and the paradox", exercises.LAB14),
     "lab15": Lab("feel the drift", exercises.LAB15),
+    "lab16": Lab("design by gradient", exercises.LAB16),
 }
 """The labs of the package, by name."""
 
@@ -69,7 +70,7 @@ def check(lab: str, answers: Mapping[str, Any]) -> LabReport:
     Parameters
     ----------
     lab : str
-        "lab1" to "lab15", or one of your own (`add`).
+        "lab1" to "lab16", or one of your own (`add`).
     answers : dict
         The answers by the names of the exercises. `...` and None stand for no answer.
 

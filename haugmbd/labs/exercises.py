@@ -1,4 +1,4 @@
-"""The exercises of the fourteen labs: what is right, from closed forms, and what the check of each answer says.
+"""The exercises of the sixteen labs: what is right, from closed forms, and what the check of each answer says.
 
 Motion, reactions, drives, impulses, statistics: labs 1, 3, 9 and 12.
 A bar of length L on a pin, theta from the downward vertical, J = m L^2 / 3 (+ the thickness):
@@ -45,12 +45,15 @@ from haugmbd.analysis.mobility.mobility import mobility
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
+from haugmbd.contact.contact import Contact
 from haugmbd.deprecated import did_you_mean
 from haugmbd.drivers import as_driver
 from haugmbd.drivers.driver import Driver
 from haugmbd.equations.equations import Equations, equations
 from haugmbd.errors import UsageError
 from haugmbd.faults.fingerprint import example
+from haugmbd.forces.rsda import RSDA
+from haugmbd.forces.tsda import TSDA
 from haugmbd.formulations.accelerations import accelerations
 from haugmbd.formulations.base import Formulation
 from haugmbd.gallery import double_pendulum, four_bar
@@ -593,7 +596,10 @@ def lever_of_lab15(length: float = 0.4) -> System:
     system = System("lever", gravity=(0.0, 0.0, -9.81))
     pins = {name: np.array(point) for name, point in PINS_OF_LAB15.items()}
     bars = {"crank": "AB", "coupler": "BC", "rocker": "CD"}
-    bodies = {name: system.add(Body(name, 1.0, (0.02, 0.02, 1e-3), r=0.5 * (pins[p] + pins[q]))) for name, (p, q) in bars.items()}
+    bodies = {
+        name: system.add(Body(name, 1.0, (0.02, 0.02, 1e-3), r=0.5 * (pins[ends[0]] + pins[ends[1]])))
+        for name, ends in bars.items()
+    }
     chain = [system.ground, *bodies.values(), system.ground]
     for pin, i, j in zip("ABCD", chain, chain[1:], strict=False):
         s_i, s_j = (pins[pin] - np.array(body.r) for body in (i, j))
@@ -617,6 +623,54 @@ LAB15 = {
         "exponent k of time in the violation", number(lambda: 2.0, 0.02, "Compare 4 s with 2 s, and take log2 of the ratio.")
     ),
     "reach": Exercise("longest crank that can be closed [m]", number(reach_of_lab15, 0.005, "All other bars are in line then.")),
+}
+
+
+def ball_of_lab16(height: float, restitution: float) -> System:
+    """Return a ball that falls from a height [m] on a floor."""
+    system = System("ball", gravity=(0.0, 0.0, -9.81))
+    ball = system.add(Body("ball", 1.0, (0.1, 0.1, 0.1), r=(0.0, 0.0, height)))
+    where = {"point": (0.0, 0.0, height), "normal": (0.0, 0.0, 1.0), "plane_point": (0.0, 0.0, 0.0)}
+    system.add(Contact("floor", system.ground, ball, restitution=restitution, **where))
+    return system
+
+
+def pendulum_of_lab16(mass: float, inertia: float, length: float, k: float) -> System:
+    """Return a pendulum with a rotational spring, its centre of mass at a length from the pin [m]."""
+    system = System("pendulum", gravity=(0.0, -9.81, 0.0))
+    bob = system.add(Body("bob", mass, (inertia,) * 3, r=(length, 0.0, 0.0)))
+    pin = system.add(RJ("pin", system.ground, bob, point=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0)))
+    system.add(RSDA("spring", pin, k=k, c=0.0))
+    return system
+
+
+def spring_of_lab16(k: float) -> System:
+    """Return a body of 2 kg on a spring of 0.6 m, stretched to 1 m."""
+    system = System("spring")
+    body = system.add(Body("body", 2.0, (1.0, 1.0, 1.0), r=(1.0, 0.0, 0.0)))
+    system.add(TSDA("spring", system.ground, body, point_i=(0.0, 0.0, 0.0), point_j=(1.0, 0.0, 0.0), k=k, l0=0.6))
+    return system
+
+
+LAB16 = {
+    "impact": Exercise(
+        "the derivative of the time of the second impact by the restitution [s]",
+        number(
+            lambda: 2.0 * (2.0 / 9.81) ** 0.5,
+            1e-4,
+            "Between the first two impacts the ball flies for 2 e v / g, with v = sqrt(2 g h).",
+        ),
+    ),
+    "rank": Exercise(
+        "number of combinations of four parameters that the angles tell",
+        number(
+            lambda: 2.0, 1e-9, "(J + m L^2) phi'' = -m g L cos(...) - k phi: divide by the first bracket, and count what is left."
+        ),
+    ),
+    "spring": Exercise(
+        "the spring rate that brings the body to 0.8 m after 0.5 s [N/m]",
+        number(lambda: 2.0 * (np.pi / 1.5) ** 2, 1e-3, "x = 0.6 + 0.4 cos(sqrt(k / m) t)."),
+    ),
 }
 
 

@@ -99,7 +99,7 @@ def grade(
     folder : path
         A folder with .py and .ipynb files, one for each student.
     lab : str
-        The lab, "lab1" to "lab15", or one of your own.
+        The lab, "lab1" to "lab16", or one of your own.
     module : path, optional
         The Python file that adds a lab of your own by `add`. The programs import it by its name, from a copy beside them.
     timeout : float

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from math import isfinite
 
-from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.ffi import Callback, call_callback
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.compiled.jit import inlined, kernel, routine
@@ -15,7 +15,7 @@ from haugmbd.compiled.status_codes import NO_FORCE, OK, USER_STOPPED, report
 from haugmbd.constraints.base import Motion
 from haugmbd.constraints.equations.coupling import put_angle_rates as put_coupling_angle_rates
 from haugmbd.constraints.registry import COORDINATE_FUNCTIONS, COUPLINGS, ROPES
-from haugmbd.forces.mass_in_time import put_inertia
+from haugmbd.forces.mass_in_time import CENTRE, INERTIA, MASS, MOMENTS, SHIFT, TRUE
 from haugmbd.forces.registry import BUSHINGS, MASSES, add_contacts, add_loads, measure_loads, put_angle_rates, put_contact_rates
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.body_kinematics import update_kinematics
@@ -143,6 +143,27 @@ def add_called_loads(t: float, P: Pack, y: Array) -> int:
         copy_line(y, ws.stopped_state(P))
         return report(ws.status(P), NO_FORCE, 0, t)
     return OK
+
+
+@kernel
+def put_inertia(ints: Ints, floats: Array, first: int, last: int, m: Motion, inertia: Array, shifted: Array) -> int:
+    """Write mass and J_bar of this instant; return the number of the first body that cannot have them, 0 for none."""
+    for k in range(first, last):
+        b = m.body_of[ints[k, CENTRE]]
+        for column in range(INERTIA):
+            inertia[b, column] = floats[k, TRUE + column]
+        inertia[b, 0] = m.F[ints[k, MASS], 0]
+        least = inertia[b, 0]
+        if ints[k, MOMENTS] >= 0:
+            for a in range(3):
+                inertia[b, 1 + 4 * a] = m.F[ints[k, MOMENTS + a], 0]
+                if not inertia[b, 1 + 4 * a] >= 0.0:
+                    least = -1.0
+        for column in range(INERTIA):
+            shifted[b, column] = inertia[b, column] + floats[k, SHIFT + column]
+        if not least > 0.0:
+            return int(b)
+    return 0
 
 
 APPLY = Routine(apply, APPLY_SIGNATURE)

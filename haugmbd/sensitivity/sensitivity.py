@@ -24,9 +24,11 @@ from haugmbd.analysis.kinematics.kinematics import kinematics
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
+from haugmbd.formulations.accelerations import accelerations
 from haugmbd.math.body_columns import WIDTH
+from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.state import State
-from haugmbd.sensitivity.direct import Tangents, at_fixed_times, placed
+from haugmbd.sensitivity.direct import Tangents, at_fixed_times, placed, refuse_locks
 from haugmbd.sensitivity.outputs import read_outputs
 from haugmbd.sensitivity.parameters import Builder, Parameters, as_parameters, builder_of
 from haugmbd.sensitivity.simulated import simulated
@@ -249,7 +251,24 @@ def _accelerations(design: Design, arguments: dict[str, Any]) -> Tangents:
     if arguments:
         raise UsageError(f"run='accelerations' is of the modelled state, and takes no {', '.join(map(repr, arguments))}.")
     model = design.model
+    refuse_locks(design, _opening(design))
     return at_fixed_times(np.zeros(1), np.array(model.y0)[None], design.start[None].copy())
+
+
+def _opening(design: Design) -> Array:
+    """Return by how much accelerations of the modelled state, relative to the largest, violate dropped rows beside values, (n, 6 ne)."""
+    model, opening = design.model, np.zeros((len(design.p), 6 * len(design.model.tables["EDGES"])))
+    dropped = np.array(model.redundancy.dropped, dtype=np.int64)
+    for line, name in zip(opening, design.p if len(dropped) else (), strict=False):
+        residuals = []
+        for side in design.sides(name):
+            state = side.model.state()
+            found, rows = accelerations(side.model, state), evaluate(side.model, state)
+            u_dot = np.hstack([found.v_dot, found.omega_bar_dot])[1:].ravel()
+            size = max(1.0, float(np.abs(u_dot).max(initial=0.0)))
+            residuals.append((rows.Phi_q @ u_dot - rows.gamma)[dropped] / size)
+        line[model.slot_of_row[dropped]] = np.abs(residuals[0] - residuals[1]) / (2.0 * design.sides(name)[0].step)
+    return opening
 
 
 def _inverse_dynamics(design: Design, arguments: dict[str, Any]) -> Tangents:

@@ -32,7 +32,7 @@ from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_context import Problem
 from haugmbd.math.blas_threads import one_blas_thread
-from haugmbd.model.dependent_rows import Rule, check_rule
+from haugmbd.model.dependent_rows import MinimumNorm, Rule, check_rule
 from haugmbd.model.inspection.given import no_tolerance
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -60,6 +60,7 @@ from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.sensor import Sensor, all_sensors
 from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION, RunMethods
 from haugmbd.simulation.run_options import Recording, RunOutput
+from haugmbd.simulation.shared_friction import need_the_least_at, notes_on_shared
 from haugmbd.simulation.simulate_chain import Tau, simulate_chain
 from haugmbd.simulation.smooth_run import short_run
 from haugmbd.simulation.stepping.run import Recorded, Run
@@ -246,7 +247,7 @@ def run_system(
     method, formulation, record_method = methods.integrator, methods.formulation, output.record_method
     check_kinds(system, state, methods.stabilization)
     rule = resolve_stabilization(formulation, method, methods.stabilization, PROJECTION)
-    model = _compiled(system, tolerance)
+    model = _compiled(system, tolerance, methods.redundancy)
     if needs_switching(model, output.events, state):
         run = partial(run_system, until=until, most=most)
         return run_with_switches(model, t_end, methods, output, run, state, project_velocity, budget, most)
@@ -254,7 +255,11 @@ def run_system(
         check_rule(methods.redundancy)
         model = model.with_redundancy(methods.redundancy)
     start = state if isinstance(state, State) else model.state()
-    contacts = rigid_contacts(model)
+    contacts, shared = rigid_contacts(model), notes_on_shared(model, start)
+    if contacts and shared:
+        raise UsageError(
+            f"{shared[0].text}. With rigid contacts it is not checked along the run: take ContactForce, or leave the friction out."
+        )
     times = wanted_times(output.t_eval, start.t, t_end)
     if record_method and times is not None and method.lam_at_steps:
         raise UsageError(
@@ -322,7 +327,11 @@ def run_system(
 
     def record(found: Recorded) -> Result:
         replay = Replay(start.t, start.y, t_end, float(found.t[-1]), again, exact=times is None)
-        return maker.make(found, pack, found.events, deep, delay_notes(model, start), _replays=(replay,), _again=run_again)
+        if shared:
+            need_the_least_at(model, found.t, found.y)
+        return maker.make(
+            found, pack, found.events, [*deep, *shared], delay_notes(model, start), _replays=(replay,), _again=run_again
+        )
 
     plain = times is None and output.store_every == 1 and not (record_method or output.progress)
     plain = plain and budget is None and take is None and until == np.inf and not (events or sensors)
@@ -370,11 +379,14 @@ def run_again(
     )
 
 
-def _compiled(system: System | Model, tolerance: float | None) -> Model:
-    """Return the model; compile a System, with the tolerance if one is given."""
+def _compiled(system: System | Model, tolerance: float | None, redundancy: Rule | None) -> Model:
+    """Return the model; compile a System, with the tolerance and the rule that are given."""
     if isinstance(system, Model):
         return system
-    return system.compile() if tolerance is None else system.compile(tolerance=tolerance)
+    given: dict[str, Any] = {} if tolerance is None else {"tolerance": tolerance}
+    if isinstance(redundancy, MinimumNorm):
+        given["redundancy"] = redundancy
+    return system.compile(**given)
 
 
 def _need_no_constraints(chain: SerialChain, formulation: Any, stabilization: Any, given: bool, redundancy: Any) -> None:

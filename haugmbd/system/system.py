@@ -31,6 +31,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.drivers.expression import read_parameters
 from haugmbd.errors import Fault, LockedModelWarning, ModelError, UsageError, warn_user
 from haugmbd.forces.base import ForceElement
+from haugmbd.forces.joint_friction import CYLINDRICAL, JointFriction, lead_of
 from haugmbd.forces.mass_in_time import MassInTime
 from haugmbd.forces.rope import SlackRope
 from haugmbd.formats import MODELS, named
@@ -194,6 +195,8 @@ class System(Compilable):
             for own in part.parts():
                 self.add(own)
             self.loads.append(part)
+            if isinstance(part, JointFriction) and part.shape == CYLINDRICAL:
+                self._put_in_threads((part,), self.joints)
         elif isinstance(part, Contact):
             self.contacts.append(part)
         elif isinstance(part, Contacts):
@@ -213,6 +216,8 @@ class System(Compilable):
                 joint.__dict__["active"] = False
             if not joint.may_be_slack:
                 self.joints.append(joint)
+                if lead_of(joint) != 0.0:
+                    self._put_in_threads(self.loads, (joint,))
                 return part
             self.loads.append(SlackRope(joint))
             if not joint.active:
@@ -221,6 +226,14 @@ class System(Compilable):
         if not active:
             self._off = (*self._off, part)
         return part
+
+    @staticmethod
+    def _put_in_threads(loads: Sequence[ForceElement], joints: Sequence[Joint]) -> None:
+        """Let frictions of cylindrical joints rub in the threads of the screws that move these."""
+        for load in loads:
+            if isinstance(load, JointFriction):
+                for screw in joints:
+                    load.rubs_in_thread(screw)
 
     @property
     def inactive(self) -> tuple[Any, ...]:
@@ -407,7 +420,7 @@ class System(Compilable):
 
     def _compiled_acting(self, *, check_pose: bool, redundancy: Rule, tolerance: float | None, solver: str | None) -> Model:
         """Return the model of all parts of the system."""
-        checked, equations = self._checked(check_pose, tolerance, solver)
+        checked, equations = self._checked(check_pose, tolerance, solver, redundancy)
         checked = checked._replace(examined=None)  # of many rows it is large
         if checked.rows is None:
             raise ModelError(checked.faults)
@@ -496,7 +509,9 @@ class System(Compilable):
         return whole if whole.faults else self._acting(whole)[0]._checked(at_pose, tolerance, solver)[0]
 
     @collection_paused()
-    def _checked(self, at_pose: bool, tolerance: float | None, solver: str | None) -> tuple[Checked, JointEquations]:
+    def _checked(
+        self, at_pose: bool, tolerance: float | None, solver: str | None, rule: Rule | None = None
+    ) -> tuple[Checked, JointEquations]:
         """Return the findings, and the equations of the joints: a joint of the user is asked for them once."""
         need_least_memory(len(self.bodies) - 1, self.joints)
         equations = JointEquations(self.joints)
@@ -524,11 +539,11 @@ class System(Compilable):
         if driven:  # without the blocks the rows of these joints have no values
             of_blocks = {where for where, _ in driven}
             others = parts._replace(joints=[joint for joint in self.joints if f"joint {joint.name!r}" not in of_blocks])
-            checked = check(others, build, at_pose, tolerance)
+            checked = check(others, build, at_pose, tolerance, rule)
             moving, faults = self._network(driven, try_it=not checked.faults)
             if checked.faults or faults:
                 return checked._replace(faults=(*checked.faults, *faults), rows=None), equations
-        checked = check(parts, build, at_pose, tolerance)
+        checked = check(parts, build, at_pose, tolerance, rule)
         late = [x for group in self._contact_groups for x in group.late_faults(self.bodies, self.joints, self.contacts)]
         if late:
             checked = checked._replace(faults=(*checked.faults, *late), rows=None)

@@ -66,7 +66,7 @@ from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.system.checks.constraint_residuals import constraint_gaps, position_faults
 from haugmbd.system.checks.contradictions import Contradiction, contradiction_faults
 from haugmbd.system.system import System
-from haugmbd.tolerances import LARGEST_TOLERANCE
+from haugmbd.tolerances import DEPENDENT, LARGEST_TOLERANCE
 
 FAR_TURN, FAR_SLIDE = 0.5, 0.25
 """[rad], and part of the size of the model: a joint that is farther from its target moves there in steps of this size."""
@@ -264,13 +264,19 @@ def _assembled(problem: Problem, repair: bool) -> Assembly:
     closed, tries = close_positions(problem, at_targets.state, ITERATIONS if near or not repair else ATTEMPT), 1
     solution = settled(problem, closed, at_targets.state)
     wrong = flipped(model, signs, solution.solution.pose.state) if solution.solution.closed else ()
-    if solution.solution.closed and (not repair or (near and not wrong)):
+    # a far start may lead beside a dead centre, where rows depend on each other at this pose only: no contradiction if all close elsewhere
+    beside = pose_at(problem, start).furthest <= LARGEST_TOLERANCE * problem.size
+    doubted = not beside and any(one.part > DEPENDENT for one in solution.contradictions)  # more than missing digits
+    if solution.solution.closed and not doubted and (not repair or (near and not wrong)):
         if near and not len(solution.left_out):
-            solution = solution._replace(solution=brought_near(problem, solution.solution))
-    elif not solution.contradictions:
-        closed, tries = close_from_afar(problem._replace(loose=0.0), signs if repair else (), at_targets.state, solution.solution)
-        solution = settled(problem, closed, closed.pose.state)
-        wrong = flipped(model, signs, solution.solution.pose.state)
+            solution = solution._replace(solution=brought_near(solution.problem, solution.solution))
+    elif doubted or not solution.contradictions:
+        first = solution.solution._replace(closed=solution.solution.closed and not doubted)
+        closed, tries = close_from_afar(problem._replace(loose=0.0), signs if repair else (), at_targets.state, first)
+        from_afar = settled(problem, closed, closed.pose.state)
+        if not doubted or (from_afar.solution.closed and not from_afar.contradictions):
+            solution = from_afar
+            wrong = flipped(model, signs, solution.solution.pose.state)
     problem, closed = solution.problem, solution.solution
     closed = closed._replace(iterations=at_targets.iterations + closed.iterations)
     if not closed.closed and not solution.contradictions and turned_at_start and repair:

@@ -310,7 +310,8 @@ def settled(problem: Problem, solution: PositionSolution, start: State) -> Settl
     """
     pose, model = solution.pose, problem.model
     exact = pose.worst <= problem.tol or pose.furthest <= ROUNDING_OF_POSES * problem.size
-    as_it_is = Settled(problem, solution._replace(closed=exact))
+    strict = problem._replace(loose=0.0)  # what is loose is judged here
+    as_it_is = Settled(strict, solution._replace(closed=exact))
     begun = pose_at(problem, start)
     near = [begun] if begun.furthest <= LARGEST_TOLERANCE * problem.size else []
     gap = begun.furthest / problem.size
@@ -338,8 +339,8 @@ def settled(problem: Problem, solution: PositionSolution, start: State) -> Settl
             else:
                 elsewhere = elsewhere or contradictions
         if refused:
-            return Settled(problem, solution._replace(closed=False), NONE, refused)
-    return Settled(problem, solution._replace(closed=False), NONE, elsewhere) if elsewhere else as_it_is
+            return Settled(strict, solution._replace(closed=False), NONE, refused)
+    return Settled(strict, solution._replace(closed=False), NONE, elsewhere) if elsewhere else as_it_is
 
 
 def _redundant_rows(model: Model, poses: Sequence[Pose], *, every: bool) -> Iterator[tuple[Redundancy, float]]:

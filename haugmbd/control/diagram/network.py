@@ -307,5 +307,6 @@ class Network:
     ) -> Network:
         """Return the network with the places of its outputs and states in the tables of a model."""
         named = {**self.entries, **{entry.load.name: entry for entry in entries}}
-        places = {"outputs": tuple(outputs), "motions": tuple(motions), "masses": tuple(masses)}
-        return replace(self, entries=named, place=place, n_states=n_states, **places)
+        found = replace(self, entries=named, place=place, n_states=n_states)
+        found.outputs, found.motions, found.masses = tuple(outputs), tuple(motions), tuple(masses)
+        return found

@@ -47,7 +47,7 @@ def need_no_memory(model: Model, what: str) -> None:
 
 def need_constant_masses(model: Model, what: str) -> None:
     """Raise UsageError, with the bodies, for masses in time;  what: that has one mass matrix for all times."""
-    names = ", ".join(repr(entry.load.body.name) for entry in model.masses_in_time)
+    names = ", ".join(repr(body.name) for entry in model.masses_in_time for body in entry.load.bodies())
     if names:
         raise UsageError(f"{what} has one mass matrix, and mass or inertia of {names} change in time: simulate it.")
 

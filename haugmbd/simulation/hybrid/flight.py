@@ -101,6 +101,11 @@ def new_search(k: int, ny: int) -> Search:
     return Search(*arrays, np.zeros(2 * k, dtype=np.int64), np.zeros(2 * k, dtype=np.int64))
 
 
+SMALL_ARRAY = 16_000
+"""Numbers of the states of the first part of a flight, at most: larger arrays are pages that the system has to clear, for steps that the
+next impact may leave out."""
+
+
 LOWER, UPPER, G_LOWER, G_UPPER, SECANT, ZERO = range(6)
 
 
@@ -535,7 +540,7 @@ class Flights:
         assert h is not None
         full = floor((self.t_end - t) / h * (1.0 + 1e-12))
         rest, done = self.t_end - t - full * h, 0
-        most = growing_lengths(FIRST_BATCH, 1000)
+        most = growing_lengths(max(1, min(FIRST_BATCH, SMALL_ARRAY // self.problem.y.size)), 1000)
         while done < full:
             n = min(next(most), full - done)
             ends: Array = t + h * np.arange(done + 1, done + 1 + n, dtype=np.float64)

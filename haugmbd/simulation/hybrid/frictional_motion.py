@@ -43,6 +43,9 @@ LEAN = 1e-12
 """Relative to the size: a point that has just opened may fall below zero by this rounding before it counts as met."""
 REST = 1e-9
 """Relative to the size, per second: a slower point is at rest, and a slower approach is none."""
+SLOW_PARTING = 1e-4
+"""Relative to the size, per second: a point that parts faster rises higher than REST_HEIGHT, but under ten thousand times its size of
+acceleration."""
 SPEED_ROUNDING = 1e-13
 """Relative to the size, per second: what rounding leaves of a slip speed that is zero."""
 REST_HEIGHT = 1e-12
@@ -59,8 +62,8 @@ TOGETHER = 1e-8
 """Guards that are smaller than this at a switch, relative to their sizes, switch with it."""
 SLOW_SLIP = 1e-6
 """Relative to the size, per second: a slower point keeps its direction in the step in which it comes to rest, or begins to slide."""
-STOPS_TOO = 1e-8
-"""The same: a slower point is at rest where another one comes to rest."""
+STOPS_TOO = 1e-7
+"""The same: a slower point is at rest where another one of its contact comes to rest."""
 STABLE = 0.3
 """Of the time in which a point comes to rest: a step that is shorter follows the direction of its velocity."""
 CLOSED_STEPS = 200
@@ -490,6 +493,11 @@ class FrictionalMotion:
             raise SimulationError(f"impacts at t = {self.t:.9g} s do not end: give a smaller restitution, or use mbd.MoreauJean().")
         closed = [] if not keys else [key for key, v, most in zip(keys, kin.v[:, 0], noise, strict=True) if abs(v) <= most]
         chosen = self._chosen(closed, leaving, sliding, hit)
+        low = self._too_low([key for key in keys if key not in closed], chosen) if closed and impacts else set()
+        if low:
+            closed = [key for key in keys if key in closed or key in low]
+            noise[[key in low for key in keys]] = np.inf
+            chosen = self._chosen(closed, leaving, sliding, hit)
         self.modes = {key: mode for key, mode in chosen.items() if mode is not None}
         self.t_switch = self.t
         self.bounced, self.near = {}, {}
@@ -526,8 +534,20 @@ class FrictionalMotion:
             return set()
         v = self.problem.at(self.y, keys).v
         speeds = np.hypot(v[:, 1], v[:, 2]) / self.size
-        most = [SLOW_SLIP if key in stops else STOPS_TOO for key in keys]
+        beside = {c for c, _ in stops}
+        most = [SLOW_SLIP if key in stops else STOPS_TOO if key[0] in beside else 0.0 for key in keys]
         return {key for key, speed, limit in zip(keys, speeds, most, strict=True) if speed <= limit}
+
+    def _too_low(self, parting: list[Key], chosen: dict[Key, PointMode | None]) -> set[Key]:
+        """Return the points that part by an impact, and would rise less than REST_HEIGHT: so the rocking of edges ends, as bounces do."""
+        p = self.problem
+        kin = p.at(self.y, parting)
+        if not len(parting) or not (kin.v[:, 0] <= SLOW_PARTING * self.size).any():
+            return set()
+        y_dot = self.evaluate(self.t, self.y, {key: mode for key, mode in chosen.items() if mode is not None}).y_dot
+        a = (p.rows_of(kin, parting, p.velocities(y_dot)) - kin.gamma)[:, 0]
+        low = (a < 0.0) & (kin.v[:, 0] ** 2 <= 2.0 * np.abs(a) * REST_HEIGHT * self.size)
+        return {key for key, is_low in zip(parting, low, strict=True) if is_low}
 
     def _is_slow(self, k: int) -> bool:
         """Return whether the k-th point is slower than the speed at which its direction follows its velocity."""
@@ -552,9 +572,10 @@ class FrictionalMotion:
             chosen = p.choose(self.t, self.y, staying, rest, some, stopped=stopped).modes
         except NoAcceleration as error:
             return self._jam(error, staying)
-        if self._holds(chosen, leaving & set(closed), sliding):
+        begin = {g.key for g in hit if g.what == "limit"}
+        if self._holds(chosen, leaving & set(closed), {key: way for key, way in sliding.items() if key in begin}):
             return chosen
-        return p.choose(self.t, self.y, closed, rest, {}).modes
+        return p.choose(self.t, self.y, closed, rest, {}, stopped=stopped).modes
 
     def _holds(self, chosen: dict[Key, PointMode | None], leaving: set[Key], sliding: dict[Key, Array]) -> bool:
         """Return whether prescribed modes fulfil the laws: points that leave do not come back, and those that slide go their way."""

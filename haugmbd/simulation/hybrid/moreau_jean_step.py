@@ -390,6 +390,7 @@ class MoreauJeanStepper:
         f[some], v[some] = solved.f, solved.v
         change = (solved.f.ravel() @ answer.X).reshape(-1, 6)[: p.n]
         moved = change.any(axis=1)
+        moved[pairs[pairs > 0]] = True
         u[moved] = u_f[moved] + change[moved]
         force, slip = f[some], np.hypot(v[some, 1], v[some, 2])
         mode[some] = np.where(force[:, 0] <= 0.0, OPENS, np.where(slip > APPROACH * self.size, SLIPS, STICKS))

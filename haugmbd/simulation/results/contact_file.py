@@ -71,7 +71,7 @@ def stepped_data(contacts: SteppedContacts) -> tuple[dict[str, Any], dict[str, A
     """Return metadata, arrays and first axes of the contacts of a stepped run."""
     p, laws, nt = contacts.problem, contacts.laws, len(contacts.laws)
     lines = [
-        np.column_stack([np.array(keys, dtype=np.float64).reshape(-1, 2), f, law.e])
+        np.column_stack([np.asarray(keys, dtype=np.float64).reshape(-1, 2), f, law.e])
         for (keys, f), law in zip(contacts.steps, laws, strict=True)
     ]
     shape = (nt, 2, p.n, 6)
@@ -99,6 +99,6 @@ def stepped_of(meta: Mapping[str, Any], arrays: Mapping[str, Array], model: Mode
         StepLaws(float(arrays[STEP][n, 0]), arrays[Y][n], *arrays[U][n], float(arrays[STEP][n, 1]), lines[n][:, 5])
         for n in range(nt)
     ]
-    steps = [([(int(c), int(feature)) for c, feature in line[:, :2]], line[:, 2:5]) for line in lines]
+    steps = [(np.ascontiguousarray(line[:, :2]).astype(np.int64), np.ascontiguousarray(line[:, 2:5])) for line in lines]
     state = forces[..., 4].astype(np.int64)
     return SteppedContacts(p, keys, forces[..., 0], forces[..., 1:4], state, arrays[WRENCH], laws, steps)

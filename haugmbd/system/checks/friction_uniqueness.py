@@ -19,9 +19,9 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.equations.coupling import CouplingRow
 from haugmbd.errors import Fault
 from haugmbd.forces.base import ForceElement
-from haugmbd.forces.joint_friction import PLANAR, REVOLUTE, SPHERICAL, TRANSLATIONAL, JointFriction
+from haugmbd.forces.joint_friction import MESH_SLIDE, MESH_TURN, PLANAR, REVOLUTE, SPHERICAL, THREAD, TRANSLATIONAL, JointFriction
 from haugmbd.math.euler_parameters import cross, rotation_matrix
-from haugmbd.model.dependent_rows import Redundancy
+from haugmbd.model.dependent_rows import MinimumNorm, Redundancy
 from haugmbd.model.inspection.constraint_rows import Rows
 from haugmbd.model.labels import parts_of
 from haugmbd.model.model import Model
@@ -36,13 +36,24 @@ def friction_faults(model: Model, rows: Rows, redundancy: Redundancy, loads: Seq
     length: of the mechanism [m]
     """
     found = [load for load in loads if isinstance(load, JointFriction) and load.reads_reaction and load.shape is not None]
-    found = [load for load in found if load.joint.name in model.joints]
+    found = [load for load in found if all(joint.name in model.joints for joint in (load.bearing, *load.pressing_joints))]
     faults = [*_shared_at_rest(found), *_tooth_forces(model, found), *_forces_of_couplings(model, found)]
+    by_rule = isinstance(redundancy.rule, MinimumNorm)
+    return faults if by_rule else [*faults, *shared_load_faults(model, rows, redundancy, loads, length)]
+
+
+def shared_load_faults(
+    model: Model, rows: Rows, redundancy: Redundancy, loads: Sequence[ForceElement], length: float
+) -> list[Fault]:
+    """Return a fault for each friction whose normal force is not unique, because redundant rows share it;  length: of the mechanism [m]"""
+    found = [load for load in loads if isinstance(load, JointFriction) and load.reads_reaction and load.shape is not None]
+    found = [load for load in found if all(joint.name in model.joints for joint in (load.bearing, *load.pressing_joints))]
+    faults: list[Fault] = []
     if not found or not redundancy.dropped:
         return faults
     Phi_q = rows.Phi_q.tocsr()
     for load in found:
-        entry = model.joints[load.joint.name]
+        entry = model.joints[load.bearing.name]
         tied: dict[str, None] = {}
         for dependency in redundancy.dependencies:
             n = np.zeros(model.nc)
@@ -50,10 +61,13 @@ def friction_faults(model: Model, rows: Rows, redundancy: Redundancy, loads: Seq
             for row, coefficient in dependency.terms:
                 n[row] = -coefficient
             own = np.zeros(model.nc)
-            own[entry.rows] = n[entry.rows]
+            for pressing in load.pressing_joints:
+                rows_of_joint = model.joints[pressing.name].rows
+                own[rows_of_joint] = n[rows_of_joint]
             if not own.any():
                 continue
-            body, sign = (entry.j, 1.0) if entry.j else (entry.i, -1.0)
+            body = entry.j if load.bearing.j.is_ground is False else entry.i
+            sign = 1.0 if body == entry.j else -1.0
             wrench = sign * (Phi_q[:, 6 * body - 6 : 6 * body].T @ own)
             if _pressing(model, load, body, wrench, length) > UNIQUE_TOL * np.abs(n).max() * max(1.0, length):
                 tied |= dict.fromkeys(model.labels[row].joint for row in np.nonzero(np.abs(n) > UNIQUE_TOL)[0].tolist())
@@ -62,7 +76,11 @@ def friction_faults(model: Model, rows: Rows, redundancy: Redundancy, loads: Seq
                 f"what joint {load.joint.name!r} carries is not unique: the redundant rows of {', '.join(map(repr, tied))} "
                 "share the load in any proportion"
             )
-            remedy = "Give these joints more freedom (SJ, CJ, PointOnLine) until no row is redundant, or Viscous friction."
+            remedy = (
+                "Give these joints more freedom (SJ, CJ, PointOnLine) until no row is redundant, or Viscous friction; or choose a sharing, "
+                "redundancy=MinimumNorm(), which serves where the rows that share carry nothing, as those out of the plane of a planar "
+                "mechanism."
+            )
             faults.append(Fault(load.where, what, remedy))
     return faults
 
@@ -113,7 +131,7 @@ def _forces_of_couplings(model: Model, found: Sequence[JointFriction]) -> list[F
         of_load = [
             f"{type(joint).__name__} {name!r}"
             for name, (joint, coupled) in couplings.items()
-            if len(coupled) > 1 and any(one is load.joint for one in coupled)
+            if len(coupled) > 1 and any(one is load.joint for one in coupled) and (load.thread is None or load.thread.name != name)
         ]
         if of_load:
             named = ", ".join(of_load)
@@ -128,7 +146,7 @@ def _forces_of_couplings(model: Model, found: Sequence[JointFriction]) -> list[F
 
 def _pressing(model: Model, load: JointFriction, body: int, wrench: Array, length: float) -> float:
     """Return the size of what presses the joint, of a wrench on one of its bodies (force, torque_bar about the centre of mass)."""
-    joint, member = load.joint, model.bodies[body]
+    joint, member = load.bearing, model.bodies[body]
     A = rotation_matrix(member.p)
     P = joint.j.r + rotation_matrix(joint.j.p) @ joint.frame_j.s_bar
     h = rotation_matrix(joint.i.p) @ joint.frame_i.h
@@ -140,8 +158,10 @@ def _pressing(model: Model, load: JointFriction, body: int, wrench: Array, lengt
         parts.append(F)
     elif load.shape == PLANAR:
         parts.append((F @ h) * h)
+    elif load.shape in (MESH_TURN, MESH_SLIDE):
+        parts = [(M @ h) * h / (load.radius or 1.0) if load.shape == MESH_TURN else (F @ h) * h]
     else:
-        parts.append(F - (F @ h) * h)
+        parts.append(F if load.shape == THREAD else F - (F @ h) * h)
     if load.shape == REVOLUTE and load.thrust_radius:
         parts.append((F @ h) * h)
     if load.shape == TRANSLATIONAL and load.radius:

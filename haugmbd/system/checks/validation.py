@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any, NamedTuple, TypeVar
 
@@ -28,7 +29,7 @@ from haugmbd.errors import Fault
 from haugmbd.forces.base import ForceElement
 from haugmbd.forces.mass_in_time import MassInTime
 from haugmbd.formats import view
-from haugmbd.model.dependent_rows import Redundancy
+from haugmbd.model.dependent_rows import Redundancy, Rule
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.inspection.length import put_length
 from haugmbd.model.model import Model
@@ -91,7 +92,7 @@ class Checked(NamedTuple):
     examined: RankAnalysis | None = None
 
 
-def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float | None = None) -> Checked:
+def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float | None = None, rule: Rule | None = None) -> Checked:
     """Return all faults of a system; with `at_pose` False only those of its parts, names and places.  tolerance: see `System.compile`."""
     once = parts.each_once()
     foreign, of_names = _foreign_body_faults(once), _name_faults(parts)
@@ -147,7 +148,8 @@ def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float | N
     unsure = {id(body) for joint in _others(parts.joints, sound) for body in equations.bodies_of(joint)}
     faults += free_axis_faults(bodies, model, rows, unsure)
     if not faults:
-        faults += friction_faults(model, rows, redundancy, parts.loads, found.length)
+        ruled = redundancy if rule is None else replace(redundancy, rule=rule)
+        faults += friction_faults(model, rows, ruled, parts.loads, found.length)
     notes = () if faults else (*locking_notes(model, rows, found), *warnings_of(parts.joints, parts.loads))
     notes += () if faults else misfit_notes(model, redundancy, found, rows)
     return Checked(tuple(faults), None if faults else rows, redundancy, whole, notes, examined=found)

@@ -309,3 +309,55 @@ def test_a_loop_of_a_robot_file_closes_from_the_zero_pose(turn):
     A = rotation_matrix(found.state.p[4])
     np.testing.assert_allclose(A[:, 0], (c, s, 0), rtol=0.0, atol=1e-9)
     np.testing.assert_allclose(found.state.r[4] + A @ end, (1.0, 0.5, 0), rtol=0.0, atol=1e-9)
+
+
+def loop_of_light_bodies(rng, light):
+    """A loop of a link on a ball and a rod, and one that slides and turns on it, on a ball: the first is so many times lighter."""
+    system = mbd.System("light", gravity=(0.0, 0.0, 0.0))
+    P = rng.uniform(-0.5, 0.5, (6, 3))
+    one = system.add(mbd.Body("one", light, light * np.array([0.02, 0.03, 0.04]), r=P[0]))
+    two = system.add(mbd.Body("two", 1.0, (0.02, 0.03, 0.04), r=P[1]))
+    system.add(US("rod", system.ground, one, point_i=P[2], point_j=P[3], axis=np.cross(P[3] - P[2], rng.normal(size=3))))
+    system.add(CJ("slide", one, two, point=P[4], axis=rng.normal(size=3)))
+    system.add(Distance("link", one, two, point_i=P[0] + 0.2, point_j=P[1] - 0.2))
+    system.add(SJ("ball", two, system.ground, point=P[5]))
+    return system
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("light", [1e-3, 1e-6, 1e-9])
+def test_what_is_assembled_is_closed_however_light_a_body_is(light):
+    """The nearest pose is searched along closed poses: none of them may be open by what redundant rows may contradict each other."""
+    for seed in seeds(8):
+        rng = np.random.default_rng(seed)
+        model = loop_of_light_bodies(rng, light).compile()
+        start = model.state()
+        r, p = start.r.copy(), start.p.copy()
+        r[1:] += 0.3 * rng.uniform(-1.0, 1.0, (model.nb, 3))
+        p[1:] = product(p[1:], exponential(rng.uniform(-0.17, 0.17, (model.nb, 3))))
+        assembly = mbd.assemble(model, start.replace(r=r, p=p))
+        assert not assembly.contradictions
+        assert np.abs(mbd.evaluate(model, assembly.state).Phi).max() < CLOSED
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", seeds(6))
+def test_a_dead_centre_beside_the_way_is_no_contradiction(seed):
+    """A four-bar with a slide in its coupler, scattered in space: rows that depend on each other at one pose only are not left out."""
+    rng = np.random.default_rng(seed)
+    system = mbd.System("scattered", gravity=(0.0, 0.0, 0.0))
+    y, places = (0.0, 1.0, 0.0), rng.uniform(-1.0, 1.0, (4, 3)) * (1.0, 0.0, 1.0)
+    crank, slide, block, rocker = (
+        system.add(mbd.Body(name, 1.0, (0.1, 0.1, 0.1), r=r)) for name, r in zip("abcd", places, strict=True)
+    )
+    for name, i, j in (("A", system.ground, crank), ("B", crank, slide), ("C", block, rocker), ("D", system.ground, rocker)):
+        system.add(RJ(name, i, j, point=rng.uniform(-1.0, 1.0, 3) * (1.0, 0.0, 1.0), axis=y))
+    system.add(TJ("slide", slide, block, point=places[1], axis=(1.0, 0.0, 0.5)))
+    model = system.compile()
+    start = model.state()
+    r, p = start.r.copy(), start.p.copy()
+    r[1:] += 3.0 * rng.uniform(-1.0, 1.0, (model.nb, 3))
+    p[1:] = normalized(rng.normal(size=(model.nb, 4)))
+    assembly = mbd.assemble(model, start.replace(r=r, p=p))
+    assert not assembly.contradictions
+    assert np.abs(mbd.evaluate(model, assembly.state).Phi).max() < CLOSED

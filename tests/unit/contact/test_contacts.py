@@ -147,3 +147,23 @@ def test_bodies_and_joints_that_come_later():
     with pytest.raises(mbd.ModelError, match="came or went later"):
         system.compile()
     assert late.name == "late"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"), [({"mu": -0.5}, "mu is -0.5"), ({"restitution": 2.0}, "restitution is 2"), ({"mu": np.nan}, "mu is nan")]
+)
+def test_wrong_numbers_of_a_group_are_one_fault(wrong, said):
+    system = mbd.System("balls")
+    balls = [system.add(mbd.Body(f"ball {k}", 1.0, (1.0, 1.0, 1.0), r=(k, 0, 0), shape=mbd.Sphere(0.1))) for k in range(4)]
+    with pytest.raises(mbd.ModelError, match=rf"1 fault: Contacts 'group': {said}"):
+        system.add(mbd.Contacts("group", balls, **wrong))
+
+
+def test_a_pair_that_does_not_exist_is_told_with_the_pairs_that_do():
+    system = mbd.System("odd")
+    stone = system.add(mbd.Body("stone", 1.0, (1.0, 1.0, 1.0), shape=mbd.Ellipsoid((1.0, 2.0, 3.0))))
+    cone = system.add(mbd.Body("cone", 1.0, (1.0, 1.0, 1.0), r=(9, 0, 0), shape=mbd.Cone(0.5, 1.0)))
+    with pytest.raises(
+        mbd.ModelError, match=r"an Ellipsoid of 'stone' and a Cone of 'cone' have no contact.*Pairs are: Plane with Sphere"
+    ):
+        system.add(mbd.Contacts("group", [stone, cone]))

@@ -150,6 +150,7 @@ def test_inputs_that_are_none_are_refused():
 def test_a_model_takes_inputs_too():
     system = slider_crank()
     system.add(mbd.Motor("motor", system["R"], torque=0.0))
+    assert blob(system, inputs="motor") == blob(system, inputs=["motor"])
     assert blob(system.compile(), inputs=["motor"]) == blob(system, inputs=["motor"])
 
 

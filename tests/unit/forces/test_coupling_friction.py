@@ -1,0 +1,165 @@
+"""Friction of couplings: threads that lock at tan beta = mu exactly, meshes whose losses give efficiencies, driven and driven back."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import haugmbd as mbd
+from joints import CJ, RJ, TJ, Belt, Coupling, Gear, RackPinion, Screw
+
+G, M, J, R = 9.81, 2.0, 1e-3, 0.01
+
+
+def nut(mu, *, pitch=0.01, on="joint", torque=0.0, law=None, **more):
+    """A nut of weight M G on a fixed vertical screw."""
+    system = mbd.System("screw", gravity=(0, 0, -G))
+    body = system.add(mbd.Body("nut", M, (J, J, J)))
+    slide = system.add(CJ("slide", system.ground, body, point=(0, 0, 0), axis=(0, 0, 1)))
+    thread = system.add(Screw("thread", slide, pitch=pitch))
+    system.add(mbd.JointFriction("rub", slide if on == "joint" else thread, law or mbd.Coulomb(mu), radius=R, **more))
+    if torque:
+        system.add(mbd.Torque("hand", body, torque=(0, 0, torque)))
+    return system
+
+
+def acceleration(mu, pitch, torque, sign):
+    """theta'' by N normal to the thread and f = mu |N| against the slip, which has the sign `sign` along +theta."""
+    k = pitch / (2 * np.pi)
+    beta = np.arctan(k / R)
+    c, s = np.cos(beta), np.sin(beta)
+    for side in (1.0, -1.0):  # of N: the flank that carries
+        f = -sign * mu * side
+        A = np.array([[M * k, -(c + f * s)], [J, -(-R * s + R * f * c)]])
+        theta_ddot, N = np.linalg.solve(A, [-M * G, torque])
+        if N * side >= 0.0:
+            return theta_ddot
+    raise AssertionError
+
+
+@pytest.mark.parametrize("on", ["joint", "screw"])
+@pytest.mark.parametrize("pitch", [0.01, -0.01])
+def test_a_nut_runs_down_with_the_friction_of_its_thread(pitch, on):
+    result = mbd.simulate(nut(0.1, pitch=pitch, on=on), 0.1, h=1e-3)
+    wanted = acceleration(0.1, pitch, 0.0, -np.sign(pitch))
+    assert abs(2 * result.joint("slide").angle[-1] / 0.1**2 - wanted) < 1e-9 * abs(wanted)
+    assert np.abs(result.energy().drift).max() < 1e-9
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_a_thread_locks_itself_exactly_at_the_friction_angle(side):
+    tangent = 0.01 / (2 * np.pi * R)
+    result = mbd.simulate(nut(tangent * (1.0 + side * 1e-6)), 0.1, h=1e-3)
+    assert (abs(result.joint("slide").displacement[-1]) < 1e-15) == (side > 0.0)
+    load = result.load("rub")
+    assert abs(load.normal_force[0] - M * G * np.cos(np.arctan(tangent))) < 1e-4
+
+
+def test_a_hand_lifts_a_load_against_its_thread():
+    k = 0.01 / (2 * np.pi)
+    hold = M * G * R * np.tan(np.arctan(k / R) + np.arctan(0.2))  # the raising torque of the textbook, W r tan(beta + rho)
+    assert abs(mbd.simulate(nut(0.2, torque=0.999 * hold), 0.05, h=1e-3).joint("slide").angle[-1]) < 1e-12
+    result = mbd.simulate(nut(0.2, torque=1.5 * hold), 0.05, h=1e-3)
+    wanted = acceleration(0.2, 0.01, 1.5 * hold, 1.0)
+    assert abs(2 * result.joint("slide").angle[-1] / 0.05**2 - wanted) < 1e-8 * wanted
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["BDF", "Radau", "adaptive"])
+def test_implicit_methods_have_the_same_thread(method):
+    how = {
+        "BDF": {"integrator": mbd.BDF(rtol=1e-8, atol=1e-10)},
+        "Radau": {"integrator": mbd.RadauIIA(rtol=1e-8, atol=1e-10)},
+        "adaptive": {"rtol": 1e-9, "atol": 1e-11},
+    }[method]
+    smooth = mbd.BrownMcPhee(0.1, 0.1, 1e-4) if method in ("BDF", "Radau") else None
+    result = mbd.simulate(nut(0.1, law=smooth), 0.1, **how)
+    wanted = acceleration(0.1, 0.01, 0.0, -1.0)
+    assert abs(2 * result.joint("slide").angle[-1] / 0.1**2 - wanted) < (2e-2 if smooth else 1e-5) * abs(wanted)
+
+
+def wheels(mu, drive, load, *, ratio=-0.5, kind="Gear"):
+    """Two wheels on the ground, with torques on both."""
+    system = mbd.System("pair")
+    a, b = (system.add(mbd.Body(name, 1.0, (J, J, J), r=(x, 0, 0))) for name, x in (("a", 0.0), ("b", 1.0)))
+    pins = [system.add(RJ(f"pin {w.name}", system.ground, w, point=w.r, axis=(0, 0, 1))) for w in (a, b)]
+    made = {
+        "Gear": lambda: Gear("mesh", *pins, ratio=ratio),
+        "Belt": lambda: Belt("mesh", *pins, radius_a=0.1 * ratio, radius_b=0.1),
+        "Coupling": lambda: Coupling("mesh", {pins[0]: -ratio, pins[1]: 1.0}),
+    }
+    mesh = system.add(made[kind]())
+    system.add(mbd.JointFriction("loss", mesh, mbd.Coulomb(mu), radius=0.1))
+    system.add(mbd.Torque("drive", a, torque=(0, 0, drive)))
+    system.add(mbd.Torque("load", b, torque=(0, 0, load)))
+    return system
+
+
+@pytest.mark.parametrize("kind", ["Gear", "Coupling"])
+def test_a_mesh_that_is_driven_has_its_efficiency(kind):
+    """J a = T - t - mu |t|,  J b = L + t / ratio ...:  t the torque that wheel a gives to the mesh, a its acceleration."""
+    mu, ratio, T, L = 0.1, -0.5, 1.0, 0.4  # b turns backwards, against L
+    result = mbd.simulate(wheels(mu, T, L, kind=kind), 0.01, h=1e-3)
+    a = result.joint("pin a").acceleration[-1]
+    t = (T - J * a) / (1.0 + mu)
+    assert a > 0.0
+    assert abs(J * ratio * a - (L + t / ratio)) < 1e-9
+    assert np.abs(result.energy().drift).max() < 1e-9
+    assert abs(result.load("loss").normal_force[-1] - t / 0.1) < 1e-8
+
+
+@pytest.mark.parametrize("mu", [0.2, 0.999, 1.001])
+def test_a_mesh_that_is_driven_back_locks_from_a_loss_of_one_on(mu):
+    result = mbd.simulate(wheels(mu, 0.0, 1.0), 0.01, h=1e-3)
+    a = result.joint("pin a").acceleration[-1]
+    if mu > 1.0:
+        assert abs(a) < 1e-12
+        return
+    ratio = -0.5
+    t = -(1.0 - J * ratio * a) * ratio  # what wheel b gives through the mesh, at wheel a
+    assert a < 0.0
+    assert abs(J * a - (-1.0 if a < 0 else 1.0) * t * (1.0 - mu)) < 1e-9
+
+
+@pytest.mark.slow
+def test_racks_and_belts_and_saved_files_keep_their_loss(tmp_path):
+    system = wheels(0.1, 1.0, 0.4)
+    one = mbd.simulate(system, 0.1, h=1e-2)
+    system.save(tmp_path / "pair.json")
+    assert np.array_equal(mbd.simulate(mbd.load_model(tmp_path / "pair.json"), 0.1, h=1e-2)["b"].p, one["b"].p)
+    screw = nut(0.1)
+    screw.save(tmp_path / "screw.json")
+    again = mbd.load_model(tmp_path / "screw.json")
+    down = mbd.simulate(screw, 0.1, h=1e-3)
+    assert np.array_equal(mbd.simulate(again, 0.1, h=1e-3)["nut"].r, down["nut"].r)
+    whole = mbd.System("two", gravity=(0, 0, -G))
+    whole.add(screw, prefix="left/")
+    with pytest.warns(UserWarning, match="hand"):
+        whole.add(screw, prefix="right/", mirror="xz")
+    both = mbd.simulate(whole, 0.1, h=1e-3)
+    assert np.abs(both["left/nut"].r - down["nut"].r).max() < 1e-12
+    assert np.abs(both["right/nut"].r - down["nut"].r).max() < 1e-12
+    rack = mbd.System("rack")
+    pinion, bar = rack.add(mbd.Body("pinion", 1.0, (J, J, J))), rack.add(mbd.Body("bar", 1.0, (1, 1, 1), r=(0, 0.1, 0)))
+    pin = rack.add(RJ("pin", rack.ground, pinion, point=(0, 0, 0), axis=(0, 0, 1)))
+    rail = rack.add(TJ("rail", rack.ground, bar, point=(0, 0.1, 0), axis=(1, 0, 0)))
+    mesh = rack.add(RackPinion("mesh", pin, rail, radius=0.1))
+    rack.add(mbd.JointFriction("loss", mesh, mbd.Coulomb(0.1), radius=0.1))
+    rack.add(mbd.Torque("drive", pinion, torque=(0, 0, 1.0)))
+    x = mbd.simulate(rack, 0.01, h=1e-3).joint("rail").acceleration[-1]
+    assert abs(abs(x) - 10.0 / (1.1 + J / 0.01)) < 1e-9
+
+
+def test_what_a_loss_cannot_be_is_refused_by_name():
+    thread = nut(0.1)
+    thread.remove(thread["rub"])
+    thread.add(mbd.JointFriction("rub", thread["thread"], mbd.Coulomb(0.1)))
+    with pytest.raises(
+        mbd.ModelError, match=r"JointFriction 'rub': it has no radius, and a threaded joint has no friction without"
+    ):
+        thread.compile()
+    pair = wheels(0.1, 1.0, 0.4)
+    pair.remove(pair["loss"])
+    pair.add(mbd.JointFriction("loss", pair["mesh"], mbd.Viscous(0.1)))
+    with pytest.raises(mbd.ModelError, match=r"does not depend on what 'mesh' carries"):
+        pair.compile()
