@@ -29,7 +29,7 @@ from haugmbd.deprecated import check_keywords, did_you_mean
 from haugmbd.errors import Fault, HaugmbdError, ModelFileError, UsageError
 from haugmbd.forces import JointFriction, JointSpring, PointForce, Viscous
 from haugmbd.formulations.accelerations import accelerations
-from haugmbd.joints import CJ, RJ, SJ, TJ, UJ, Coupling, Fixed, Screw
+from haugmbd.joints import CJ, RJ, SJ, TJ, UJ, Coupling, Fixed, PointOnLine, Screw
 from haugmbd.math import euler_parameters
 from haugmbd.modelfile.imports import (
     IDENTITY,
@@ -60,6 +60,10 @@ WORLD, MODEL = "world", "__model__"
 TURNING, SLIDING = ("revolute", "continuous"), ("prismatic",)
 TWO_AXES = ("universal", "revolute2")
 JOINT_TYPES = (*TURNING, *SLIDING, *TWO_AXES, "fixed", "ball", "screw")
+FOLDED = ("slide and ball", "ball and slide", "slide and hinge")
+"""Joints that stand for two, with a link between them that is not there."""
+ALIGNED = 1e-9
+"""Sine of the angle between axes that are one."""
 NO_MASS = 1e-8
 """Part of all mass below which a link is one of those that stand between two joints: read without mass, if joints give its motion."""
 NO_LIMIT = 1e15
@@ -101,6 +105,7 @@ class Read:
     """The contents of a file: frames by their full names, links, joints as elements with their scope; what is ignored, and faults.
 
     attached: what frames are attached to;  found: global poses;  light: links that are read without mass
+    folded: axes of joints that stand for two, see `_fold`
     """
 
     path: FilePath
@@ -117,6 +122,7 @@ class Read:
     attached: dict[str, str] = field(default_factory=dict)
     active: list[FilePath] = field(default_factory=list)
     light: frozenset[str] = frozenset()
+    folded: dict[str, Array] = field(default_factory=dict)
     includes: int = 0
 
     def fault(self, line: int, where: str, what: str, remedy: str = REMEDY) -> None:
@@ -203,12 +209,67 @@ def read_sdf(
     if gravity is not None:
         read.gravity = np.asarray(gravity, dtype=np.float64)
     k, meshes = read_stiffness(stop_stiffness), Meshes(path.parent, root)
+    _fold(read)
     light = _light(read)
     if light:
         system = _system(replace(read, light=light), merge_fixed, tolerance, limits, k, meshes)
         if _is_moved(system):
             return system
     return _system(read, merge_fixed, tolerance, limits, k, meshes)
+
+
+def _fold(read: Read) -> None:
+    """Put one joint in place of a slide, a link of next to no mass, and a hinge about the slide's axis, or a ball.
+
+    slide and hinge: a CJ;  slide and ball, in any order: a point on a line. Neither joint has a spring, a damper, a limit or a leader.
+    """
+    light = _light(read)
+    if not light:
+        return
+    ends = [_ends(read, scope, joint) for scope, joint in read.joints]
+    for link in light:
+        touching = [n for n, pair in enumerate(ends) if link in pair]
+        if len(touching) != 2 or ends[touching[0]][1] != link or ends[touching[1]][0] != link:  # noqa: PLR2004  from one to the next
+            continue
+        pair = [read.joints[n] for n in touching]
+        kinds = [joint.attributes.get("type", "") for _, joint in pair]
+        if (
+            "prismatic" not in kinds
+            or not {*kinds} - {"prismatic"} <= {*TURNING, "ball"}
+            or len({*kinds}) == 1
+            or not _is_plain(pair)
+        ):
+            continue
+        turning = kinds[1] in TURNING or kinds[0] in TURNING
+        (scope, first), (_, second) = pair
+        at = [_global(read, _full(one, joint.attributes.get("name", "")), joint.line, "joint") for one, joint in pair]
+        axes = [_axis(read, one, j, T, "axis", "joint").direction for (one, j), T in zip(pair, at, strict=True) if j.first("axis")]
+        if turning and float(np.linalg.norm(np.cross(*axes))) > ALIGNED:
+            continue
+        kind = FOLDED[2 if turning else kinds.index("prismatic")]
+        parent = [one for one in first.children if one.tag == "parent"]
+        rest = [one for one in second.children if one.tag != "parent" and (turning or one.tag != "axis")]
+        axis = [] if turning else [one for joint in (first, second) for one in joint.all("axis")]
+        made = Element("joint", {"name": second.attributes.get("name", ""), "type": kind}, second.line, [*parent, *rest, *axis])
+        read.folded[_full(scope, second.attributes.get("name", ""))] = axes[0]
+        read.joints[touching[1]] = (scope, made)
+        read.joints[touching[0]] = ("", Element("", {}, first.line))
+        ends[touching[0]], ends[touching[1]] = ("", ""), (ends[touching[0]][0], ends[touching[1]][1])
+        del read.links[link]
+    read.joints = [each for each in read.joints if each[1].tag]
+
+
+def _is_plain(pair: list[tuple[str, Element]]) -> bool:
+    """Return whether joints have no springs, dampers, limits and leaders."""
+    for _, joint in pair:
+        for axis in joint.all("axis"):
+            limit = axis.first("limit")
+            ends = [] if limit is None else [one for one in limit.children if one.tag in ("lower", "upper")]
+            if axis.first("dynamics") is not None or axis.first("mimic") is not None:
+                return False
+            if any(not _text(one).lstrip("-+").lower().startswith(("inf", "1e+1", "1e1")) for one in ends):
+                return False
+    return True
 
 
 def _is_moved(system: System) -> bool:
@@ -664,7 +725,7 @@ def _add_joint(read: Read, system: System, scope: str, joint: Element, ends: tup
     name, kind = _full(scope, joint.attributes.get("name", "")), joint.attributes.get("type", "")
     where, (i, j) = f"joint {name!r:.80}", ends
     _count(read, joint, "joint")
-    if kind not in JOINT_TYPES:
+    if kind not in (*JOINT_TYPES, *(FOLDED if name in read.folded else ())):
         read.fault(
             joint.line, where, f"its type is {kind!r:.40}{did_you_mean(kind, JOINT_TYPES)}", f"Read are {', '.join(JOINT_TYPES)}."
         )
@@ -674,6 +735,12 @@ def _add_joint(read: Read, system: System, scope: str, joint: Element, ends: tup
             read.fault(joint.line, where, f"it joins links of one body, {i.name!r}", "Give links that move against each other.")
         return
     at = _global(read, name, joint.line, where) if name in read.frames else IDENTITY
+    if kind in FOLDED:
+        along = read.folded[name]
+        i, j = (j, i) if kind == FOLDED[1] else (i, j)
+        part = CJ(name, i, j, point=at.r, axis=along) if kind == FOLDED[2] else PointOnLine(name, i, j, point=at.r, axis=along)
+        system.add(part)
+        return
     axes = [_axis(read, scope, joint, at, key, where) for key in ("axis", "axis2") if joint.first(key) is not None]
     if not axes and kind not in ("fixed", "ball"):
         read.fault(joint.line, where, "it has no <axis>", "Give its direction, <axis><xyz>.")
