@@ -194,6 +194,31 @@ def test_a_cam_of_one_cylindrical_joint_is_no_screw(kind, on):
         system.compile()
 
 
+@pytest.mark.slow
+def test_a_belt_grips_and_slips_at_its_capacity():
+    """It goes round a rim without mass that rubs on pulley b. v: slip of the belt;  v' = 5 g t - d while it slips, 0 while F < capacity."""
+    r_a, r_b, J_a, J_b, F, v = 0.1, 0.2, 0.02, 0.05, 12.0, 5.0
+    system = mbd.System("belt")
+    a = system.add(mbd.Body("a", 1.0, (J_a, J_a, J_a), omega_bar=(0, 0, v / r_a)))
+    b = system.add(mbd.Body("b", 1.0, (J_b, J_b, J_b), r=(1, 0, 0)))
+    rim = system.add(mbd.Body("rim", 0.0, (0, 0, 0), r=b.r, omega_bar=(0, 0, v / r_b)))
+    of_a, of_b = (system.add(RJ(f"pin {w.name}", system.ground, w, point=w.r, axis=(0, 0, 1))) for w in (a, b))
+    slip = system.add(RJ("slip", b, rim, point=b.r, axis=(0, 0, 1)))
+    system.add(Coupling("belt", {of_a: -r_a, of_b: r_b, slip: r_b}))
+    system.add(mbd.JointFriction("grip", slip, mbd.Coulomb(1.0), radius=r_b, preload=F))
+    system.add(mbd.Motor("load", of_b, torque=lambda t: -5.0 * t))
+    result = mbd.simulate(system, 1.0, rtol=1e-10, atol=1e-12)
+    d, g = F * (r_a**2 / J_a + r_b**2 / J_b), 5.0 * r_b / J_b
+    grips = (d - np.sqrt(d * d - 2.0 * g * v)) / g
+    slips = d / g
+    assert [one.t for one in result.events] == pytest.approx([grips, slips], abs=1e-8)
+    rate = r_b * result.joint("slip").rate
+    assert rate[-1] == pytest.approx(g * (1.0 - slips) ** 2 / 2.0, abs=1e-8)
+    stuck = (result.t > grips + 1e-6) & (result.t < slips)
+    assert np.abs(rate[stuck]).max() < 1e-8
+    assert np.abs(result.energy().drift).max() < 1e-7
+
+
 def test_what_a_loss_cannot_be_is_refused_by_name():
     thread = nut(0.1)
     thread.remove(thread["rub"])
