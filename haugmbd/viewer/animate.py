@@ -178,6 +178,8 @@ def animation(
     drawn = frames_of(seen, frames)
     meshes = MeshTable(packer)
     scene = describe(mechanism_of(seen), drawn, packer, meshes)
+    if seen._switched:
+        scene |= switched_parts(scene, seen)
     scene["curves"] = describe_quantities(seen, drawn, packer, reactions=known)
     scene["notes"] = [*drawn.notes, *scene["curves"].pop("notes")]
     if other is not None:
@@ -203,6 +205,37 @@ def mechanism_of(result: Result) -> Mechanism:
     """Return the mechanism of a result."""
     contacts = result.contacts.values()
     return of_model(result.model, [contact for contact in contacts if not isinstance(contact, (JointStop, *TWO_BODY_LIMITS))])
+
+
+def switched_parts(scene: Mapping[str, Any], result: Result) -> dict[str, Any]:
+    """Return joints and loads of a scene with the spans of time in which they are off; those that are off at the start stand in `late`.
+
+    off: pairs [from, to) [s], to = None at the end of the run.  A part that grips at several poses is one part for each pose.
+    """
+    pieces = [piece for piece in result.segments if len(piece)]
+    starts, contacts = [float(piece.t[0]) for piece in pieces], set(result.contacts)
+    drawn = {id(piece.model): of_model(piece.model) for piece in pieces}
+    made: dict[str, Any] = {"late": {}}
+    for kind in ("joints", "loads"):
+        parts = {name: [part.data() for part in getattr(some, kind) if part.name not in contacts] for name, some in drawn.items()}
+        keys = {name: {json.dumps(part) for part in some} for name, some in parts.items()}
+        own = {json.dumps(part) for part in scene[kind]}
+        late = {json.dumps(part): part for some in parts.values() for part in some if json.dumps(part) not in own}
+        for place, some in ((made, scene[kind]), (made["late"], late.values())):
+            off = [_spans(starts, [json.dumps(part) not in keys[id(piece.model)] for piece in pieces]) for part in some]
+            place[kind] = [part | ({"off": spans} if spans else {}) for part, spans in zip(some, off, strict=True)]
+    return made
+
+
+def _spans(starts: list[float], off: list[bool]) -> list[list[float | None]]:
+    """Return the spans [from, to) in which a part is off, of the starts of segments and whether it is off in them."""
+    spans: list[list[float | None]] = []
+    for k, (t, now) in enumerate(zip(starts, off, strict=True)):
+        if now and not (k and off[k - 1]):
+            spans.append([t, None])
+        elif not now and k and off[k - 1]:
+            spans[-1][1] = t
+    return spans
 
 
 def maximal(result: Seen) -> tuple[Result, bool]:
