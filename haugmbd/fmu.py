@@ -43,6 +43,7 @@ from haugmbd.integrators.explicit.runge_kutta import RungeKutta
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.model.inspection.driver_breaks import driven_joints, first_break
 from haugmbd.model.model import Model
+from haugmbd.model.state import State
 from haugmbd.modelfile import save_model
 from haugmbd.sensitivity.parameters import (
     Built,
@@ -171,7 +172,8 @@ def to_fmu(
     integrator : RungeKutta, optional
         RK4() by default; Heun(), RK3().
     stop_time : float
-        The end that a tool proposes [s]. The drivers of joints are examined up to it, and a mechanism that has some goes no further.
+        The end of the run that the file proposes to a tool [s]; its start is the time of the state. The drivers of joints are examined
+        up to it, and a mechanism that has some goes no further.
     platforms : sequence of str, optional
         Such as "linux64", "win64", "darwin64", "aarch64-linux", "aarch64-darwin", or the names of version 3.0; by default all that the
         engine was built for. A dict gives a library for each.
@@ -204,8 +206,11 @@ def to_fmu(
     model, linear = _model_and_parameters(system, names, tuple(_names(parameters, "parameters")))
     if has_ranges(model):
         raise UsageError(f"{WHO}: model {model.name!r} has tables or curves with ends, which only Python watches.")
-    if linear.places and any(kind == 2 for kind, _ in linear.places) and not _closes(how):  # noqa: PLR2004  of the start
+    moves_start = any(kind == 2 for kind, _ in linear.places)  # noqa: PLR2004  of the start
+    if moves_start and not _closes(how):
         raise UsageError(f"{WHO}: parameters of the start need stabilization = Projection(), which closes it.")
+    if moves_start and how.get("state") is not None:
+        raise UsageError(f"{WHO}: parameters move the modelled start, and state = ... gives another: leave out one of them.")
     asked = list(_default_outputs(model)) if outputs is None else list(_names(outputs, "outputs"))
     made = blob_of_model(
         model,
@@ -216,13 +221,16 @@ def to_fmu(
         numbers=lambda pack: _places(pack, linear),
         **how,
     )
-    last, ends = _end(model, float(stop_time), h)
+    begun = how["state"].t if isinstance(how.get("state"), State) else model.state().t
+    if not begun < stop_time:
+        raise UsageError(f"{WHO}: stop_time = {stop_time!r} s must be after the start, t = {begun:g} s.")
+    last, ends = _end(model, begun, float(stop_time), h)
     variables = _variables(model, made.items, linear)
     token = f"{{{uuid.UUID(sha256(made.bytes() + version.encode() + repr(variables).encode()).hexdigest()[:32])}}}"
     section = _section(made.items, variables, linear, last, (_closes(how), model.length), (token, ends))
     data = made.bytes(**{SECTION: section})
     stem = where.stem if IDENTIFIER.fullmatch(where.stem) else "m_" + re.sub(r"[^A-Za-z0-9_]", "_", where.stem)
-    files = {"modelDescription.xml": _description(version, model.name, stem, token, variables, h, stop_time)}
+    files = {"modelDescription.xml": _description(version, model.name, stem, token, variables, h, (begun, stop_time))}
     files |= {f"binaries/{folder}/{stem}.{library.suffix[1:]}": library.read_bytes() for folder, library in binaries.items()}
     files["resources/model.haug"] = data
     source = _source(system)
@@ -264,6 +272,8 @@ def _binaries(platforms: Any, version: str) -> dict[str, Path]:
     known = {name: target for target, names in PLATFORMS.items() for name in names[:2]}
     if isinstance(platforms, Mapping):
         chosen = {name: Path(library) for name, library in platforms.items()}
+        if lost := [library for library in chosen.values() if not library.is_file()]:
+            raise UsageError(f"{WHO}: platforms: there is no file {str(lost[0])!r}.")
     elif platforms is None:
         chosen = {name: library for name, target in folder.items() if (library := _library(target)) is not None}
     else:
@@ -501,17 +511,16 @@ def _unit_of_output(model: Model, name: str) -> str:
     return OF_BODIES.get(what, "")
 
 
-def _end(model: Model, stop_time: float, h: float) -> tuple[float, str]:
+def _end(model: Model, start: float, stop_time: float, h: float) -> tuple[float, str]:
     """Return the last time to which the mechanism may go, and why.  Raise UsageError if a driver breaks within the first step."""
-    start = model.state().t
     ends = [(float(driver.t_range[1]), f"the table of a driver ends ({driver})") for driver in model.drivers]
     if driven_joints(model):
-        n = int(min(np.ceil(stop_time / h), EXAMINED))
-        times = start + stop_time / n * np.arange(n + 1)
+        n = int(min(np.ceil((stop_time - start) / h), EXAMINED))
+        times = start + (stop_time - start) / n * np.arange(n + 1)
         found = first_break(model, np.unique(times), strict=True)
         if found is not None:
             ends.append((float(found.t) - h, str(found.fault)))
-        ends.append((start + stop_time, "the drivers of its joints were examined up to there: give to_fmu a later stop_time"))
+        ends.append((stop_time, "the drivers of its joints were examined up to there: give to_fmu a later stop_time"))
     last = min(ends, default=(np.inf, ""), key=lambda one: one[0])
     if last[0] <= start:
         raise UsageError(f"{WHO}: the mechanism cannot move beyond t = {last[0]:.6g} s: {last[1]}")
@@ -560,8 +569,10 @@ def _bounds_text(one: Variable) -> str:
     return low + (f' max="{_number(one.high)}"' if np.isfinite(one.high) else "")
 
 
-def _description(version: str, title: str, name: str, token: str, variables: Sequence[Variable], h: float, stop: float) -> bytes:
-    """Return modelDescription.xml."""
+def _description(
+    version: str, title: str, name: str, token: str, variables: Sequence[Variable], h: float, span: tuple[float, float]
+) -> bytes:
+    """Return modelDescription.xml.  span: start and end of a run that it proposes [s]."""
     second = version == VERSIONS[0]
     structured = "structured" if all(STRUCTURED.fullmatch(one.name) for one in variables) else "flat"
     units = "".join(
@@ -581,7 +592,7 @@ def _description(version: str, title: str, name: str, token: str, variables: Seq
     can = f'canHandleVariableCommunicationStepSize="true" {kept}="true" {serial}="true"{internal}'
     unit = f'<CoSimulation modelIdentifier="{name}" {can}/>\n'
     logs = '<LogCategories><Category name="logStatusWarning"/><Category name="logStatusError"/></LogCategories>\n'
-    run = f'<DefaultExperiment startTime="0" stopTime="{_number(stop)}" stepSize="{_number(10.0 * h)}"/>\n'
+    run = f'<DefaultExperiment startTime="{_number(span[0])}" stopTime="{_number(span[1])}" stepSize="{_number(10.0 * h)}"/>\n'
     if second:
         unknowns = "".join(f'<Unknown index="{k + 1}"/>' for k in outputs)
         structure = f"<Outputs>{unknowns}</Outputs><InitialUnknowns>{unknowns}</InitialUnknowns>" if outputs else ""
@@ -752,7 +763,9 @@ class Unit:
 
     def step(self, t: float, span: float) -> None:
         """Make a communication step."""
-        self._do(f"the step from t = {t:.6g} s", lambda: self._slave.doStep(t, span))
+        told = self._do(f"the step from t = {t:.6g} s", lambda: self._slave.doStep(t, span))
+        if told is not None and any(told[1:3]):  # FMI 3.0: event, end of the simulation, early return, time
+            raise UsageError(f"{READER}: {self.path.name} ended its run in the step from t = {t:.6g} s to {t + span:.6g} s.")
 
     def get(self, names: Sequence[str]) -> Array:
         """Return variables by name."""

@@ -40,6 +40,7 @@ from haugmbd.integrators.step_context import Point, Problem, Steps
 from haugmbd.integrators.stick_slip.watched_quantities import may_stick
 from haugmbd.integrators.watches.stiffness_watch import new_watch
 from haugmbd.model.model import Model
+from haugmbd.model.state import State
 from haugmbd.simulation.held_inputs import (
     PROBES,
     HeldAcceleration,
@@ -245,8 +246,10 @@ def first_call(model: Model, method: RungeKutta, how: Mapping[str, Any]) -> Capt
 
     catching: Any = type(type(method).__name__, (type(method),), {"steps": steps})
     own = {field.name: getattr(method, field.name) for field in fields(method)}
+    given = how.get("state")
+    t = given.t if isinstance(given, State) else model.state().t
     try:
-        simulate(model, model.state().t + 10.0 * float(method.h or 1.0), integrator=catching(**own), **how)
+        simulate(model, t + 10.0 * float(method.h or 1.0), integrator=catching(**own), **how)
     except Captured as call:
         return call
     check(model, None, method)

@@ -26,8 +26,19 @@ from haugmbd.diagnostics.method_solutions import keep_entry
 from haugmbd.engine.doors import compile_doors
 from haugmbd.engine_build import collect
 from haugmbd.formulations.newton_euler import factorize_and_solve_entry
-from haugmbd.gallery import delta_robot, double_pendulum, four_bar, net, peaucellier, slider_crank, windows
-from haugmbd.joints import RJ, TJ
+from haugmbd.gallery import (
+    delta_robot,
+    double_pendulum,
+    four_bar,
+    incline_block,
+    net,
+    peaucellier,
+    slider_crank,
+    stack,
+    tumbling_box,
+    windows,
+)
+from haugmbd.joints import RJ, TJ, Rope
 from haugmbd.model.inspection.row_gaps import first_open_entry
 from haugmbd.redundancy.minimum_norm import spread_entry
 from haugmbd.serial_chain import SerialChain
@@ -81,6 +92,8 @@ def runs() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield from command_line.other_methods()
     yield "friction", friction
     yield "stops and compliant contacts", stops_and_contacts
+    yield "contacts by steps", contacts_by_steps
+    yield "ropes", ropes
     yield "blocks", blocks
     yield "serial chains", chains
     yield "kinematics and equilibrium", kinematics
@@ -166,6 +179,27 @@ def stops_and_contacts() -> None:
             _ask(mbd.simulate(system, 0.05, **how))
 
 
+def contacts_by_steps() -> None:
+    """Let boxes rest, slide and tumble by Moreau-Jean."""
+    for system, t_end in ((stack(3), 0.05), (incline_block(1.2), 0.05), (tumbling_box(), 0.6)):
+        mbd.simulate(system, t_end, h=1e-2, integrator=mbd.MoreauJean())
+    system = mbd.System("balls", gravity=(0.0, 0.0, -9.81))
+    places = [(0.05 * (k % 3), 0.03 * (k % 2), 0.1 + 0.21 * k) for k in range(6)]
+    balls = [system.add(mbd.Body(f"ball {k}", 1.0, (0.004,) * 3, r=r, shape=mbd.Sphere(0.1))) for k, r in enumerate(places)]
+    system.add(mbd.Contacts("pile", [(system.ground, mbd.Plane()), *balls], mu=0.3))
+    mbd.simulate(system, 0.3, h=1e-2, integrator=mbd.MoreauJean())
+    mbd.simulate(incline_block(1.2), 0.02, h=1e-2)
+
+
+def ropes() -> None:
+    """Let a ball hang by a cord that only pulls."""
+    for more in ({"EA": 1e4, "c": 1.0}, {"unilateral": True}, {}):
+        system = mbd.System("cord", gravity=(0.0, 0.0, -9.81))
+        ball = system.add(mbd.Body("ball", 1.0, (0.1, 0.1, 0.1), r=(0.3, 0.0, -1.0)))
+        system.add(Rope("cord", [(system.ground, (0.0, 0.0, 0.0)), (ball, ball.r)], **more))
+        _ask(mbd.simulate(system, 0.02, h=1e-3))
+
+
 def blocks() -> None:
     """Control a pendulum."""
     system = pendulum()
@@ -202,7 +236,7 @@ def dependent_rows() -> None:
         result = mbd.simulate(peaucellier(), 0.005, h=1e-3, redundancy=rule, record_method=True)
         _ask(result)
         mbd.accelerations(four_bar().compile(), redundancy=rule)
-    for formulation in (mbd.NullSpace(), mbd.UdwadiaKalaba()):
+    for formulation in (mbd.NullSpace(), mbd.UdwadiaPhohomsiri()):
         _ask(mbd.simulate(four_bar(), 0.005, h=1e-3, formulation=formulation, record_method=True))
 
 

@@ -52,6 +52,11 @@ def names(data):
     return {(int(kind), texts[found["TEXTS"][text] :].split(b"\0")[0].decode()) for kind, text, *_ in found["ITEMS"]}
 
 
+def test_a_late_state_is_the_start():
+    late = mbd.simulate(double_pendulum(), 0.2, h=1e-2).at(0.2)
+    assert sections(blob(double_pendulum(), h=1e-3, state=late))["START"].view("<f8").tolist() == [0.2, 1e-3]
+
+
 @pytest.mark.parametrize("make", [double_pendulum, four_bar, slider_crank])
 def test_all_numbers_are_inside_what_they_refer_to(make):
     data = blob(make(), h=1e-3)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import platform
 import sys
 import zipfile
+from contextlib import nullcontext
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -14,6 +16,7 @@ import haugmbd as mbd
 from haugmbd import gallery
 from haugmbd.cli.main import main
 from haugmbd.fmu import LINEAR, _linear
+from haugmbd.fmu import Unit as Reader
 from haugmbd.sensitivity.parameters import Parameters, builder_of
 from joints import RJ, RotationDriver
 
@@ -164,6 +167,7 @@ def test_what_the_engine_cannot_do_is_refused_by_name(binary, tmp_path, name):
         ({"stop_time": float("inf")}, "stop_time"),
         ({"version": "1.0"}, "2.0"),
         ({"platforms": ["amiga"]}, "linux64"),
+        ({"platforms": {"linux64": "nowhere.so"}}, "nowhere.so"),
         ({"integrator": mbd.BDF()}, "BDF"),
     ],
 )
@@ -190,6 +194,17 @@ def test_drivers_limit_the_time(binary, tmp_path):
     system.add(RotationDriver("drive", pin, mbd.QuinticSpline([0.0, 0.5, 1.0], [0.0, 0.1, 0.0])))
     with pytest.raises(mbd.HaugmbdError, match="drive"):
         system.to_fmu(tmp_path / "x.fmu", platforms=binary, stop_time=1.0, h=0.5)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_run_that_is_proposed_begins_at_the_state(binary, tmp_path, version):
+    """However late it is: the file says its time, and a run that would end before it is refused."""
+    late = mbd.simulate(crank(), 0.2, h=1e-2).at(0.2)
+    file = crank().to_fmu(tmp_path / "x.fmu", state=late, stop_time=0.5, version=version, platforms=binary)
+    run = described(file)[0].find("DefaultExperiment").attrib
+    assert (float(run["startTime"]), float(run["stopTime"])) == (0.2, 0.5)
+    with pytest.raises(mbd.UsageError, match=r"after the start, t = 0\.2 s"):
+        crank().to_fmu(tmp_path / "x.fmu", state=late, stop_time=0.1, version=version, platforms=binary)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -519,6 +534,18 @@ def test_an_fmu_goes_no_further_than_its_drivers_were_examined(tmp_path):
 
 @built
 @pytest.mark.slow
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_late_state_goes_on_as_simulate_does(tmp_path, version):
+    late = mbd.simulate(crank(), 0.2, h=H).at(0.2)
+    file = crank().to_fmu(tmp_path / "x.fmu", state=late, outputs=["slider.r"], h=H, version=version)
+    unit = Unit(file, tmp_path / "x").begin(0.2)
+    unit.slave.doStep(0.2, 0.1)
+    on = mbd.simulate(crank(), 0.3, state=late, h=H)
+    assert np.abs(unit.get() - on.body("slider").r[-1]).max() < 1e-12
+
+
+@built
+@pytest.mark.slow
 def test_a_damaged_model_is_refused(tmp_path):
     fmpy = pytest.importorskip("fmpy")
     file = crank().to_fmu(tmp_path / "x.fmu")
@@ -576,6 +603,16 @@ def test_an_fmu_as_a_sampled_block(tmp_path, version):
     found, wanted = outer(lambda: block), outer(of_stepper)
     assert np.abs(found.y - wanted.y).max() < 1e-10
     assert np.array_equal(outer(lambda: block).y, found.y)  # a run that begins anew resets the unit
+
+
+def test_a_unit_that_ends_its_run_is_not_asked_on(tmp_path):
+    """Of FMI 3.0: terminate and early return are answers of a step, and no status."""
+    unit = object.__new__(Reader)
+    unit.path = tmp_path / "x.fmu"
+    for answer, ends in (((False, True, False, 0.1), True), ((False, False, True, 0.05), True), ((False,) * 3 + (0.1,), False)):
+        unit._slave = SimpleNamespace(doStep=lambda t, h, answer=answer: answer)
+        with pytest.raises(mbd.UsageError, match="ended its run") if ends else nullcontext():
+            unit.step(0.0, 0.1)
 
 
 @pytest.mark.parametrize(
