@@ -207,8 +207,8 @@ def _singular_nearby(f: Failure, part: float) -> str:
 
 def _unit_rows(model: Model, rows: Rows, kept: Ints) -> Array:
     """Return the `kept` rows of the Jacobian as a full matrix, with turns in units of length; each row has the length 1."""
-    J = rows.Phi_q.toarray()[kept] / np.tile(np.repeat([1.0, model.length], 3), model.nb)
-    return J / np.maximum(np.linalg.norm(J, axis=1), np.finfo(np.float64).tiny)[:, None]
+    J: Array = rows.Phi_q.toarray()[kept] / np.tile(np.repeat([1.0, model.length], 3), model.nb)
+    return np.asarray(J / np.maximum(np.linalg.norm(J, axis=1), np.finfo(np.float64).tiny)[:, None])
 
 
 def shorter_step(h: float, angle: float) -> float:

@@ -332,10 +332,10 @@ def compared_states(result: Result, most: int) -> Ints:
     Times of jumps, which stand twice, are left out: a reference whose jump is a rounding later has the values before it there.
     """
     n = len(result)
-    some = np.unique(np.rint(np.linspace(0, n - 1, min(n, most))).astype(np.int64))
+    some: Ints = np.unique(np.rint(np.linspace(0, n - 1, min(n, most))).astype(np.int64))
     twice = np.diff(result.t) == 0.0
     jumps = np.append(twice, False) | np.insert(twice, 0, False) if n else twice
-    return some[~jumps[some] | (some == 0) | (some == n - 1)]
+    return np.asarray(some[~jumps[some] | (some == 0) | (some == n - 1)])
 
 
 class Measures:
