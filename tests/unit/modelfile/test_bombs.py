@@ -126,7 +126,7 @@ MODELS = {
         ("<mujoco><option " + " ".join(f'a{k}="1"' for k in range(20_000)) + "/></mujoco>", {}),
         "more than 1000 attributes",
     ),
-    "keyframes": (
+    "keyframes one by one": (
         (f"<mujoco><worldbody>{BODY}</worldbody><keyframe>{'<key/>' * 11_000}</keyframe></mujoco>", {}),
         "11000 keyframes",
     ),
