@@ -34,7 +34,7 @@ class Format(NamedTuple):
     public : str
         Name of the reader for users: mbd.read_urdf.
     options : tuple of str
-        Options of the command line that the reader takes: loops, length, allow_code.
+        Options of the command line that the reader takes: loops, length, allow_code, parameters (--set).
     partial : bool
         Whether the writer has leave_out=, because the format cannot hold every system.
     left_out : tuple of str
@@ -61,10 +61,14 @@ MODELS = (
         "haugmbd.modelfile:load_model",
         "haugmbd.modelfile:save_model",
         public="mbd.load_model",
-        options=("allow_code",),
+        options=("allow_code", "parameters"),
     ),
     Format(
-        (TOML,), "model files, written by hand", "haugmbd.modelfile:load_model", public="mbd.load_model", options=("allow_code",)
+        (TOML,),
+        "model files, written by hand",
+        "haugmbd.modelfile:load_model",
+        public="mbd.load_model",
+        options=("allow_code", "parameters"),
     ),
     Format(
         (".urdf", ".xacro"),

@@ -10,21 +10,24 @@ A Python file is executed, which is said on standard error. Exit codes of all co
 from __future__ import annotations
 
 import argparse
+import inspect
 import runpy
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from haugmbd.cli.answers import FAILED, NOT_VALID, OK, as_options, json_line
 from haugmbd.deprecated import did_you_mean
-from haugmbd.errors import HaugmbdError, ModelError, ModelFileError
-from haugmbd.formats import MODELS, PYTHON, read, read_suffixes, reader_of
+from haugmbd.errors import HaugmbdError, ModelError, ModelFileError, UsageError
+from haugmbd.formats import MODELS, PYTHON, SUFFIXES, read, read_suffixes, reader_of
 from haugmbd.gallery import GALLERY
 from haugmbd.system.system import System
 from haugmbd.tolerances import check_tolerance
 
+NONE: Mapping[str, float] = MappingProxyType({})
 MODULE = "checked_mechanism"
 """`__name__` of a Python file while it is run: code under `if __name__ == "__main__"` is left alone."""
 
@@ -45,15 +48,18 @@ def read_model(
     loops: str | None = None,
     length: float | None = None,
     tolerance: float | None = None,
+    parameters: Mapping[str, float] = NONE,
 ) -> System:
-    """Return the system of a MODEL. Raise NothingToCheck if there is none, HaugmbdError if it cannot be built."""
+    """Return the system of a MODEL with these `parameters`. Raise NothingToCheck if there is none, HaugmbdError if it cannot be built."""
     check_tolerance(tolerance)
-    system = _read(given, allow_code, loops, length, tolerance)
+    system = _read(given, allow_code, loops, length, tolerance, parameters)
     system.tolerance = system.tolerance if tolerance is None else tolerance
     return system
 
 
-def _read(given: str, allow_code: bool, loops: str | None, length: float | None, tolerance: float | None) -> System:
+def _read(
+    given: str, allow_code: bool, loops: str | None, length: float | None, tolerance: float | None, parameters: Mapping[str, float]
+) -> System:
     """Return the system of a MODEL."""
     for option, value in (("loops", loops), ("length", length)):
         takers = [each for each in MODELS if option in each.options]
@@ -61,20 +67,30 @@ def _read(given: str, allow_code: bool, loops: str | None, length: float | None,
             kinds = ", ".join(f"{each.says} ({', '.join(each.suffixes)})" for each in takers)
             raise NothingToCheck(f"--{option} is for {kinds}, and {given!r} is not one.")
     if given in by_name():
-        return by_name()[given]()
+        return called_with(by_name()[given], given, parameters)  # type: ignore[no-any-return]
     path = Path(given)
     if not path.is_file():
         hint = did_you_mean(given, by_name()) or "; `haugmbd gallery` lists the mechanisms"
         raise NothingToCheck(f"{given!r} is neither a file nor a mechanism of the gallery{hint}.")
     format_of_file = reader_of(path)
     if format_of_file is not None:
-        system: System = read(format_of_file, path, tolerance, loops=loops, length=length, allow_code=allow_code)
+        if parameters and "parameters" not in format_of_file.options:
+            raise NothingToCheck(
+                f"--set is for parameters of {', '.join(SUFFIXES)}, a Python file or the gallery, and {given!r} has none."
+            )
+        how = {"loops": loops, "length": length, "allow_code": allow_code, "parameters": parameters or None}
+        try:
+            system: System = read(format_of_file, path, tolerance, **how)
+        except UsageError as error:
+            if parameters:
+                raise NothingToCheck(str(error)) from None
+            raise
         return system
     if path.suffix != PYTHON:
         what = f"{given!r} ends with {path.suffix!r}" if path.suffix else f"{given!r} has no ending"
         raise NothingToCheck(f"{what}: a model is a file {', '.join(read_suffixes())}, or a {PYTHON}, which is executed.")
     print(f"haugmbd: executing {given}", file=sys.stderr)
-    return _made(given, run_file(path).get("system"))
+    return _made(given, run_file(path).get("system"), parameters)
 
 
 def with_model(arguments: argparse.Namespace, act: Callable[[System], tuple[int, dict[str, Any], str]]) -> int:
@@ -99,7 +115,8 @@ def with_model(arguments: argparse.Namespace, act: Callable[[System], tuple[int,
 
 def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the options of `add_reading` as keywords of `read_model`."""
-    return {key: getattr(arguments, key) for key in ("allow_code", "loops", "length", "tolerance")}
+    given = {key: getattr(arguments, key) for key in ("allow_code", "loops", "length", "tolerance")}
+    return {**given, "parameters": dict(arguments.set)}
 
 
 def failed(arguments: argparse.Namespace, code: int, note: str, error: str = "", faults: Sequence[str] = ()) -> int:
@@ -124,12 +141,29 @@ def run_file(path: Path) -> dict[str, Any]:
         sys.path.remove(folder)
 
 
-def _made(given: str, system: Any) -> System:
+def called_with(function: Callable[..., Any], name: str, parameters: Mapping[str, float]) -> Any:
+    """Return what a function makes of parameters, which are whole numbers where the function takes such.
+
+    Raise NothingToCheck for a parameter that it does not have.
+    """
+    taken = inspect.signature(function).parameters
+    if not any(each.kind is each.VAR_KEYWORD for each in taken.values()):
+        for key in parameters:
+            if key not in taken:
+                has = f"its parameters are {', '.join(map(repr, taken))}" if taken else "it has no parameters"
+                raise NothingToCheck(f"{name} has no parameter {key!r}{did_you_mean(key, taken)}; {has}.")
+    whole = {key for key, each in taken.items() if type(each.default) is int or each.annotation in (int, "int")}
+    return function(**{key: int(x) if key in whole and x == int(x) else x for key, x in parameters.items()})
+
+
+def _made(given: str, system: Any, parameters: Mapping[str, float]) -> System:
     """Return `system`, or the result of the function of that name."""
+    if parameters and (isinstance(system, System) or not callable(system)):
+        raise NothingToCheck(f"{given} must define a function system({', '.join(parameters)}) that returns a System, for --set.")
     if callable(system) and not isinstance(system, System):
         try:
-            system = system()
-        except HaugmbdError:
+            system = called_with(system, f"system of {given}", parameters)
+        except (HaugmbdError, NothingToCheck):
             raise
         except Exception as error:  # noqa: BLE001  a user's function may raise anything
             raise NothingToCheck(f"system() of {given}{line_of(error, given)} raises {type(error).__name__}: {error}") from None

@@ -31,6 +31,13 @@ MOST_CHAINS = 100_000
 LARGEST_SEED = 2**32 - 1
 METHOD = 'parts joined by +, such as "RK4", "BDF" or "NullSpace + RK4 + Baumgarte(20, 20)"'
 
+PARTS = {
+    "--formulation": '"NullSpace + RK4"',
+    "--integrator": '"GeneralizedAlpha"',
+    "--stabilization": '"RK4 + Baumgarte(20, 20)"',
+}
+"""Parts of a method that are no options of their own, and how they are given."""
+
 AddParser = Callable[..., argparse.ArgumentParser]
 
 
@@ -40,6 +47,9 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         wrong = re.match(r"argument command: invalid choice: '(.*?)' \(choose from (.*)\)", message)
         hint = did_you_mean(wrong[1], re.findall(r"[\w-]+", wrong[2])) if wrong else ""
+        unknown = re.match(r"unrecognized arguments: (--[\w-]+)", message)
+        if unknown and unknown[1] in PARTS:
+            hint = f": give --method {PARTS[unknown[1]]}"
         raise CommandError(f"{message}{hint}; see {self.prog} --help")
 
 
@@ -228,7 +238,7 @@ def _completion(add_parser: AddParser) -> None:
 
 
 def _add_model(command: argparse.ArgumentParser, nargs: str | None = None) -> None:
-    """Add the arguments MODEL, --loops, --length, --tolerance, --allow-code and --json."""
+    """Add the arguments MODEL, --loops, --length, --tolerance, --set, --allow-code and --json."""
     _add_reading(command, nargs)
     _add_json(command)
 
@@ -238,7 +248,7 @@ def _add_json(command: argparse.ArgumentParser) -> None:
 
 
 def _add_reading(command: argparse.ArgumentParser, nargs: str | None = None) -> None:
-    """Add the arguments MODEL, --loops, --length, --tolerance and --allow-code."""
+    """Add the arguments MODEL, --loops, --length, --tolerance, --set and --allow-code."""
     endings = ", ".join(read_suffixes())
     command.add_argument(
         "model",
@@ -253,6 +263,14 @@ def _add_reading(command: argparse.ArgumentParser, nargs: str | None = None) -> 
     )
     _add_tolerance(reading)
     reading.add_argument(
+        "--set",
+        type=_parameter,
+        action="append",
+        default=[],
+        metavar="NAME=NUMBER",
+        help="a parameter of a .json or .toml, or an argument of system(...) or of the gallery's function; again for others",
+    )
+    reading.add_argument(
         "--allow-code", action="store_true", help="import the functions that a model file names, or expand a .xacro"
     )
 
@@ -265,6 +283,18 @@ def _add_tolerance(options: argparse._ActionsContainer) -> None:
         metavar="E",
         help="how far redundant joints may contradict each other [rad, or part of the size] (1e-3 for those that were meant to fit)",
     )
+
+
+def _parameter(text: str) -> tuple[str, float]:
+    """Return the name and the number of NAME=NUMBER."""
+    name, sign, number = text.partition("=")
+    try:
+        value = float(number)
+    except ValueError:
+        value = math.nan
+    if not (sign and name.strip() and math.isfinite(value)):
+        raise argparse.ArgumentTypeError(f"{text!r:.80} is not NAME=NUMBER")
+    return name.strip(), value
 
 
 def gallery_names() -> list[str]:

@@ -13,10 +13,9 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import inspect
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -24,7 +23,7 @@ from typing import Any, Literal
 import numpy as np
 
 from haugmbd.cli.answers import FAILED, NOT_VALID, OK, as_options
-from haugmbd.cli.model_argument import NothingToCheck, by_name, failed, run_file, with_model
+from haugmbd.cli.model_argument import NothingToCheck, by_name, called_with, failed, run_file, with_model
 from haugmbd.cli.parser import EVERY
 from haugmbd.content_digest import digest_of
 from haugmbd.deprecated import did_you_mean
@@ -105,33 +104,18 @@ class Build:
         """Return the system with these parameters."""
         path = Path(self.model)
         if self.model in by_name():
-            made: Any = _made(by_name()[self.model], self.model, cell)
+            made: Any = called_with(by_name()[self.model], self.model, cell)
         elif path.suffix in SUFFIXES:
             made = load_model(path, parameters=cell, allow_code=self.allow_code)
         else:
             function = run_file(path).get("system")
             if not callable(function) or isinstance(function, System):
                 raise UsageError(f"{self.model} must define a function system({', '.join(cell)}) that returns a System.")
-            made = _made(function, f"system of {self.model}", cell)
+            made = called_with(function, f"system of {self.model}", cell)
         if not isinstance(made, System):
             raise UsageError(f"{self.model} makes a {type(made).__name__}, not a System.")
         made.tolerance = made.tolerance if self.tolerance is None else self.tolerance
         return made
-
-
-def _made(function: Callable[..., Any], name: str, cell: dict[str, float]) -> Any:
-    """Return what a function makes of a cell, whose values are whole numbers where the function takes such.
-
-    Raise UsageError for a parameter that it does not have.
-    """
-    taken = inspect.signature(function).parameters
-    if not any(one.kind is one.VAR_KEYWORD for one in taken.values()):
-        for key in cell:
-            if key not in taken:
-                has = f"its parameters are {', '.join(map(repr, taken))}" if taken else "it has no parameters"
-                raise UsageError(f"{name} has no parameter {key!r}{did_you_mean(key, taken)}; {has}.")
-    whole = {key for key, one in taken.items() if type(one.default) is int or one.annotation in (int, "int")}
-    return function(**{key: int(x) if key in whole and x == int(x) else x for key, x in cell.items()})
 
 
 @dataclass(frozen=True)

@@ -112,13 +112,14 @@ def evaluate(program: Program, values: Mapping[str, Any]) -> Any:
 def evaluate_number(text: str, values: Mapping[str, float]) -> float:
     """Return the value of an expression without t. Raise UsageError for an unknown name, or a value that is not finite."""
     program = parse(text)
-    for name in variables(program):
+    needed = variables(program)
+    for name in needed:
         if name not in values:
             what = "depends on t, and must be a number here" if name == TIME else f"reads {name!r}, which is not a parameter"
             hint = did_you_mean(name, values)
             raise UsageError(f"the expression {text!r} {what}{hint}.")
     with np.errstate(all="ignore"):
-        value = float(evaluate(program, {name: np.float64(x) for name, x in values.items()}))
+        value = float(evaluate(program, {name: np.float64(values[name]) for name in needed}))
     if not np.isfinite(value):
         raise UsageError(f"the expression {text!r} is {value}, must be a finite number.")
     return value

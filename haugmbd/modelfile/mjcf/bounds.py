@@ -35,6 +35,8 @@ MAX_ELEMENTS = 60_000
 """Elements of a model with all that is repeated: 10 s of MuJoCo's compiler."""
 MAX_CLASSES = 5_000
 """Classes of defaults; each holds an element of every kind."""
+MAX_KEYS = 10_000
+"""Keyframes: the time that MuJoCo takes for them grows faster than their number, 4 s for 5e4."""
 MAX_CELLS = 10_000_000
 """Cells of height fields or textures."""
 MAX_PIXELS = 2**27
@@ -172,9 +174,10 @@ def _model(check: Check, path: Path) -> Made:
         _check_counts(check, check.top(here), here)
     if check.faults:
         raise ModelFileError(str(check.path), check.faults)
-    classes = sum(element.tag == "default" for _, element in elements)
-    if classes > MAX_CLASSES:
-        check.stop(f"{path.name} has {classes} classes of defaults, more than {MAX_CLASSES}")
+    for tag, most, word in (("default", MAX_CLASSES, "classes of defaults"), ("key", MAX_KEYS, "keyframes")):
+        count = sum(element.tag == tag for _, element in elements)
+        if count > most:
+            check.stop(f"{path.name} has {count} {word}, more than {most}")
     check.made[path] = _expanded(check, path, files, models)
     check.active.pop()
     return check.made[path]

@@ -250,3 +250,50 @@ def test_bash_completes():
         ask = f"{script}\nCOMP_WORDS=({words}); COMP_CWORD={len(words.split()) - 1}; _haugmbd; echo ${{COMPREPLY[@]}}"
         done = subprocess.run(["bash", "--norc"], input=ask, text=True, capture_output=True, timeout=60)
         assert done.stdout.split() == [wanted]
+
+
+@pytest.mark.slow
+def test_parameters_of_a_model_are_set_by_every_command_that_reads_one(capsys, by_hand, tmp_path):
+    """As `load_model(parameters=)`, and as arguments of functions; what is no parameter is refused by name, before anything runs."""
+    whole = tmp_path / "whole.json"
+    assert said(capsys, "convert", by_hand, whole, "--set", "length=3", "--set", "density=20")[0] == 0
+    expected = mbd.load_model(by_hand, parameters={"length": 3.0, "density": 20.0})
+    assert mbd.load_model(whole).bodies[1].mass == expected.bodies[1].mass == 60.0
+    code, text, _ = said(capsys, "run", by_hand, "--set", "length=3", "--t-end", "0.02", "--h", "0.01", "--json")
+    assert code == 0
+    run = mbd.simulate(mbd.load_model(by_hand, parameters={"length": 3.0}), 0.02, h=0.01)
+    assert json.loads(text)["bodies"]["bar"]["r"] == run["bar"].r[-1].tolist()
+
+    program = tmp_path / "made.py"
+    program.write_text(
+        "import haugmbd as mbd\n\n\ndef system(mass=1.0, parts=1):\n    made = mbd.System('made')\n    for k in range(parts):\n"
+        "        made.add(mbd.Body(f'body {k}', mass, (1, 1, 1)))\n    return made\n"
+    )
+    for model, given, dof in ((program, "parts=3", 18), ("chain", "n=3", 3), ("planetary_gear", "planets=4", 1)):
+        code, text, told = said(capsys, "check", model, "--set", given, "--json")
+        assert code == 0, told
+        assert json.loads(text)["degrees_of_freedom"] == dof
+    fixed = tmp_path / "fixed.py"
+    fixed.write_text("import haugmbd as mbd\n\nsystem = mbd.System('fixed')\nsystem.add(mbd.Body('body', 1.0, (1, 1, 1)))\n")
+    robot = tmp_path / "robot.urdf"
+    robot.write_text('<robot name="r"><link name="base"/></robot>')
+    for model, given, why in (
+        (by_hand, "lenght=3", "did you mean 'length'"),
+        (program, "mas=3", "did you mean 'mass'"),
+        ("chain", "links=3", "has no parameter 'links'"),
+        (fixed, "mass=3", "must define a function system"),
+        (robot, "mass=3", "has none"),
+        (by_hand, "length=", "is not NAME=NUMBER"),
+        (by_hand, "length=nan", "is not NAME=NUMBER"),
+        (by_hand, "length=1,2", "is not NAME=NUMBER"),
+    ):
+        code, _, told = said(capsys, "run", model, "--set", given, "--t-end", "0.02")
+        assert code == 2, told
+        assert why in told
+
+
+@pytest.mark.parametrize("part", ["--formulation", "--integrator", "--stabilization"])
+def test_a_part_of_a_method_is_not_an_option_of_its_own(capsys, part):
+    code, _, told = said(capsys, "run", "pendulum", part, "RK4")
+    assert code == 2
+    assert "give --method" in told

@@ -222,3 +222,20 @@ def test_numbers_over_parameters():
         evaluate_number("2 * lenght", {"length": 1.0})
     with pytest.raises(mbd.UsageError, match="is inf"):
         evaluate_number("1 / (a - a)", {"a": 1.0})
+
+
+def test_an_expression_reads_the_values_that_it_names_and_no_others():
+    """A chain of n parameters, each of which reads the one before, is n evaluations, and not n for each of them."""
+    read = []
+
+    class Values(dict):
+        def __getitem__(self, name):
+            read.append(name)
+            return super().__getitem__(name)
+
+        def items(self):
+            pytest.fail("all values were read")
+
+    values = Values({f"p{k}": float(k) for k in range(100)})
+    assert evaluate_number("p7 * p7 + p3", values) == 52.0
+    assert read == ["p7", "p3"]

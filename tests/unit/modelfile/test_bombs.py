@@ -126,6 +126,10 @@ MODELS = {
         ("<mujoco><option " + " ".join(f'a{k}="1"' for k in range(20_000)) + "/></mujoco>", {}),
         "more than 1000 attributes",
     ),
+    "keyframes one by one": (
+        (f"<mujoco><worldbody>{BODY}</worldbody><keyframe>{'<key/>' * 11_000}</keyframe></mujoco>", {}),
+        "11000 keyframes",
+    ),
     "classes of defaults": (
         ("<mujoco><default>" + "".join(f'<default class="c{k}"/>' for k in range(6_000)) + "</default></mujoco>", {}),
         "6001 classes of defaults",
