@@ -6,7 +6,7 @@ leave f open the shortest of those that the laws allow.  A time-stepping run kee
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -17,6 +17,8 @@ import numpy.typing as npt
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.contact.uniqueness import ForceSet, are_unique, force_bounds
 from haugmbd.deprecated import public_class
+from haugmbd.diagnostics.dense_states import rates_of, states_between
+from haugmbd.diagnostics.work import integral, times_between
 from haugmbd.errors import SimulationError
 from haugmbd.impacts.contact_problem import SLIP, STICK, ContactProblem, Forces, Key, NoAcceleration, PointMode
 
@@ -103,6 +105,26 @@ class ContactSegment:
     def bounds(self, t: float, y: Array) -> tuple[Array, Array]:
         """Return least and largest components (K, 3) at a state."""
         return force_bounds(self.force_set(t, y))
+
+
+def friction_loss(segment: ContactSegment, t: Array, y: Array, solutions: Callable[[], Array], nodes: Array) -> Array:
+    """Return the energy (k,) [J] that friction of the points of a segment dissipates from its start to the times `nodes`, which increase.
+
+    - int sum_points f_T . v_T dt, by Gauss's rule between the steps t (nt,), y (nt, ny).  solutions(): (u_dot, lam) by nodes there
+    """
+    p = segment.problem
+    if len(t) < 2 or not p.friction_of(list(segment.keys)).any():  # noqa: PLR2004
+        return np.zeros(len(nodes))
+    grid = np.unique(np.concatenate([t, nodes]))
+    times = times_between(grid)
+    states = states_between(p.model, times, t, y, rates_of(t, y, solutions(), p.n))
+    record, power = segment.record(times, states), np.zeros(len(times))
+    for n, state in enumerate(states):
+        kin = p.at(np.ascontiguousarray(state), list(segment.keys))
+        slip = np.einsum("ka,kac->kc", kin.v[:, 1:], kin.D[:, 1:])
+        power[n] = -float(np.vdot(record.friction[n], slip))
+    lost: Array = integral(grid, power)[np.searchsorted(grid, nodes)]
+    return lost
 
 
 def lawful(p: ContactProblem, modes: dict[Key, PointMode], f: Array) -> bool:
