@@ -315,8 +315,7 @@ class RigidContactHistory:
             for n in _changes(piece, len(t)):
                 if not len(t):
                     break
-                low, high = self._bounds_at(piece, n, float(t[n]), y[n])
-                known[n:] = are_unique(low, high)
+                known[n:] = are_unique(*self._bounds_at(piece, n, float(t[n]), y[n]))
             parts.append(known)
         return np.concatenate([np.zeros((0, len(self._keys), 3), dtype=np.bool_), *parts])
 
@@ -340,23 +339,23 @@ class RigidContactHistory:
         low, high = [], []
         for piece, t, y in self._pieces:
             for n in range(len(t)):
-                a, b = self._bounds_at(piece, n, float(t[n]), y[n])
+                a, b, _ = self._bounds_at(piece, n, float(t[n]), y[n])
                 low.append(a)
                 high.append(b)
         shape = (len(low), len(self._keys), 3)
         return Bounds(np.array(low).reshape(shape), np.array(high).reshape(shape))
 
-    def _bounds_at(self, piece: Any, n: int, t: float, y: Array) -> tuple[Array, Array]:
-        """Return the bounds of the points of this contact at a state."""
+    def _bounds_at(self, piece: Any, n: int, t: float, y: Array) -> tuple[Array, Array, float]:
+        """Return the bounds of the points of this contact at a state, and the largest bound of all contacts."""
         low, high = np.zeros((len(self._keys), 3)), np.zeros((len(self._keys), 3))
         if not piece.keys:
-            return low, high
+            return low, high, 0.0
         own, upper = piece.bounds_at(n, t, y) if isinstance(piece, SteppedContacts) else piece.bounds(t, y)
         for k, key in enumerate(self._keys):
             if key in piece.keys:
                 at = piece.keys.index(key)
                 low[k], high[k] = own[at], upper[at]
-        return low, high
+        return low, high, max(float(np.abs(own).max(initial=0.0)), float(np.abs(upper).max(initial=0.0)))
 
 
 def _changes(piece: Any, nt: int) -> list[int]:

@@ -147,3 +147,26 @@ def test_a_pushed_stack_moves_as_one_up_to_the_limit_of_its_face(push):
     assert np.abs(energy.drift).max() <= LEDGER
     for one, after in pairwise(result.segments):
         assert one.t[-1] == after.t[0]  # nothing is left out between them
+
+
+def table(edge, mu):
+    """Return a table of 8 kg on four legs, its centre of mass in the middle, or right above two of them: the edge of tipping."""
+    system, x = mbd.System("table", gravity=(0, 0, -G)), 0.5 if edge else 0.0
+    body = system.add(mbd.Body("table", 8.0, (1.0, 1.0, 1.0), r=(x, 0, 0.7)))
+    for k, (a, b) in enumerate(((0.5, 0.5), (0.5, -0.5), (-0.5, -0.5), (-0.5, 0.5))):
+        leg = mbd.Sphere(0.0, center=(a - x, b, -0.7))
+        system.add(mbd.Contact(f"leg {k}", system.ground, body, shape_i=mbd.Plane(), shape_j=leg, mu=mu))
+    return system
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("edge", "mu"), [(False, 0.0), (True, 0.0), (True, 0.5)])
+def test_each_leg_of_a_table_carries_up_to_half_of_the_weight_and_at_the_edge_of_tipping_all_are_unique(edge, mu):
+    result = run(table(edge, mu), 0.01, t_eval=[0.01])
+    half = 4.0 * G
+    for k in range(4):
+        leg = result.contact(f"leg {k}")
+        low, high = (float(one[-1, 0, 0]) for one in leg.bounds())
+        ends = ((half, half) if k < 2 else (0.0, 0.0)) if edge else (0.0, half)
+        np.testing.assert_allclose((low, high), ends, rtol=0.0, atol=1e-7)
+        assert bool(leg.unique[-1, 0, 0]) == edge
