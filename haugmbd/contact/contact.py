@@ -310,8 +310,8 @@ class Contact:
         if self.has_shapes:
             return Fault(
                 self.where,
-                f"{_named(self.i, self.shape_i)} and {_named(self.j, self.shape_j)} overlap by {-gap:.6g} m at the start "
-                f"(allowed {allowed:.2g} m)",
+                f"its gap is {gap:.6g} m at the start (allowed {-allowed:.2g} m): {_named(self.i, self.shape_i)} and "
+                f"{_named(self.j, self.shape_j)} overlap by {-gap:.6g} m",
                 f"Move one of the two by {-gap:.6g} m or more along the normal, until they just touch, or make a shape smaller.",
             )
         return Fault(

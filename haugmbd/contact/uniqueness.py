@@ -73,9 +73,8 @@ def force_bounds(F: ForceSet) -> tuple[Array, Array]:
     return low, high
 
 
-def are_unique(low: Array, high: Array) -> Array:
-    """Return which components have one value."""
-    size = max(float(np.abs(low).max(initial=0.0)), float(np.abs(high).max(initial=0.0)))
+def are_unique(low: Array, high: Array, size: float) -> Array:
+    """Return which components have one value;  size: the largest bound of all contacts, as what others leave of rounding is no range."""
     return np.asarray(high - low <= ONE_VALUE * size)
 
 

@@ -2,7 +2,7 @@ r"""Energy and momentum of stored states.
 
     T = sum m v.v / 2 + omega_bar . J_bar omega_bar / 2          V = sum -m g.r  +  potentials of the force elements
     applied work    = int ( powers of forces and actuators - lam . nu ) dt         a driven row does the power -lam nu
-    dissipated work = int ( powers of dampers ) dt
+    dissipated work = int ( powers of dampers, and of friction at rigid contacts ) dt + energy lost in their impacts
     total           = T + V - applied work + dissipated work     constant on an exact solution
     P = sum m v          L = sum r x m v + A J_bar omega_bar     about the origin of the ground
 
@@ -42,7 +42,8 @@ class Energy(NamesMeant):
     applied_work : ndarray, (nt,)
         Work of forces, actuators and driven rows since the first state [J].
     dissipated_work : ndarray, (nt,)
-        Work of dampers since the first state [J], positive if energy is lost.
+        Work of dampers since the first state [J], positive if energy is lost. In event-driven runs with friction, or shapes, at rigid
+        contacts with what their friction and impacts take.
     work_error : ndarray, (nt,), or None
         Measured error of the work [J], where it was integrated between stored states alone; None where it was along the steps of the run.
 
@@ -68,7 +69,10 @@ class Energy(NamesMeant):
 
     @property
     def drift(self) -> Array:
-        """Return the total less the total at the first state; impacts are not counted, and it falls at each by the energy lost there."""
+        """Return the total less the total at the first state; impacts without friction are not counted: it falls by the energy lost there.
+
+        Those of event-driven runs with friction, or shapes, at rigid contacts are in the dissipated work.
+        """
         return self.total - self.total[:1]
 
 

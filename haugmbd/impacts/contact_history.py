@@ -6,7 +6,7 @@ leave f open the shortest of those that the laws allow.  A time-stepping run kee
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -17,6 +17,8 @@ import numpy.typing as npt
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.contact.uniqueness import ForceSet, are_unique, force_bounds
 from haugmbd.deprecated import public_class
+from haugmbd.diagnostics.dense_states import rates_of, states_between
+from haugmbd.diagnostics.work import integral, times_between
 from haugmbd.errors import SimulationError
 from haugmbd.impacts.contact_problem import SLIP, STICK, ContactProblem, Forces, Key, NoAcceleration, PointMode
 
@@ -103,6 +105,26 @@ class ContactSegment:
     def bounds(self, t: float, y: Array) -> tuple[Array, Array]:
         """Return least and largest components (K, 3) at a state."""
         return force_bounds(self.force_set(t, y))
+
+
+def friction_loss(segment: ContactSegment, t: Array, y: Array, solutions: Callable[[], Array], nodes: Array) -> Array:
+    """Return the energy (k,) [J] that friction of the points of a segment dissipates from its start to the times `nodes`, which increase.
+
+    - int sum_points f_T . v_T dt, by Gauss's rule between the steps t (nt,), y (nt, ny).  solutions(): (u_dot, lam) by nodes there
+    """
+    p = segment.problem
+    if len(t) < 2 or not p.friction_of(list(segment.keys)).any():  # noqa: PLR2004
+        return np.zeros(len(nodes))
+    grid = np.unique(np.concatenate([t, nodes]))
+    times = times_between(grid)
+    states = states_between(p.model, times, t, y, rates_of(t, y, solutions(), p.n))
+    record, power = segment.record(times, states), np.zeros(len(times))
+    for n, state in enumerate(states):
+        kin = p.at(np.ascontiguousarray(state), list(segment.keys))
+        slip = np.einsum("ka,kac->kc", kin.v[:, 1:], kin.D[:, 1:])
+        power[n] = -float(np.vdot(record.friction[n], slip))
+    lost: Array = integral(grid, power)[np.searchsorted(grid, nodes)]
+    return lost
 
 
 def lawful(p: ContactProblem, modes: dict[Key, PointMode], f: Array) -> bool:
@@ -293,8 +315,7 @@ class RigidContactHistory:
             for n in _changes(piece, len(t)):
                 if not len(t):
                     break
-                low, high = self._bounds_at(piece, n, float(t[n]), y[n])
-                known[n:] = are_unique(low, high)
+                known[n:] = are_unique(*self._bounds_at(piece, n, float(t[n]), y[n]))
             parts.append(known)
         return np.concatenate([np.zeros((0, len(self._keys), 3), dtype=np.bool_), *parts])
 
@@ -318,23 +339,23 @@ class RigidContactHistory:
         low, high = [], []
         for piece, t, y in self._pieces:
             for n in range(len(t)):
-                a, b = self._bounds_at(piece, n, float(t[n]), y[n])
+                a, b, _ = self._bounds_at(piece, n, float(t[n]), y[n])
                 low.append(a)
                 high.append(b)
         shape = (len(low), len(self._keys), 3)
         return Bounds(np.array(low).reshape(shape), np.array(high).reshape(shape))
 
-    def _bounds_at(self, piece: Any, n: int, t: float, y: Array) -> tuple[Array, Array]:
-        """Return the bounds of the points of this contact at a state."""
+    def _bounds_at(self, piece: Any, n: int, t: float, y: Array) -> tuple[Array, Array, float]:
+        """Return the bounds of the points of this contact at a state, and the largest bound of all contacts."""
         low, high = np.zeros((len(self._keys), 3)), np.zeros((len(self._keys), 3))
         if not piece.keys:
-            return low, high
+            return low, high, 0.0
         own, upper = piece.bounds_at(n, t, y) if isinstance(piece, SteppedContacts) else piece.bounds(t, y)
         for k, key in enumerate(self._keys):
             if key in piece.keys:
                 at = piece.keys.index(key)
                 low[k], high[k] = own[at], upper[at]
-        return low, high
+        return low, high, max(float(np.abs(own).max(initial=0.0)), float(np.abs(upper).max(initial=0.0)))
 
 
 def _changes(piece: Any, nt: int) -> list[int]:

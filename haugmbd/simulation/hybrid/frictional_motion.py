@@ -334,8 +334,9 @@ class FrictionalMotion:
                 done.append((self.t, self.y))
                 return done, hit
             if self._lost(end.y):
+                ended = self._to_lost(step)
                 done.append((self.t, self.y))
-                return done, self._to_lost(step)
+                return done, ended
             if adaptive:
                 order = self.method.error_order  # type: ignore[attr-defined]
                 factor = 5.0 if end.error == 0.0 else min(5.0, max(0.2, SAFETY * end.error ** (-1.0 / order)))

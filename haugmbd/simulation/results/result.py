@@ -11,6 +11,7 @@ import copyreg
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, TypeVar, overload
 
@@ -23,7 +24,7 @@ from haugmbd.contact.contact import Contact
 from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.contact_impacts import ContactImpact, impacts_of_states, joined_impacts
 from haugmbd.diagnostics.dense_states import rates_of
-from haugmbd.diagnostics.energy import kinetic_and_potential
+from haugmbd.diagnostics.energy import kinetic_and_potential, kinetic_energy
 from haugmbd.diagnostics.histories import BodyHistory, DriverHistory, driven_row
 from haugmbd.diagnostics.load_history import LoadHistory, load_named, work_of_load
 from haugmbd.diagnostics.resample import resample_states
@@ -43,7 +44,7 @@ from haugmbd.diagnostics.work import (
 )
 from haugmbd.errors import HaugmbdError, SingularKKTError, UsageError, warn_user
 from haugmbd.forces.compliant.contact_force import ContactForce
-from haugmbd.impacts.contact_history import SteppedContacts, history_of
+from haugmbd.impacts.contact_history import ContactSegment, SteppedContacts, friction_loss, history_of
 from haugmbd.impacts.contact_laws import ContactCheck, check_compliant, check_pieces, check_plain
 from haugmbd.impacts.contact_modes import ContactModes
 from haugmbd.impacts.contact_problem import ContactProblem
@@ -586,25 +587,49 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         complete = [piece for piece in self._complete if len(piece)]
         if self._switched:
             return joined_work([piece._work.as_one() for piece in complete]).at(self._stored).since_first()
-        if not len(self.t) or not does_work(self.model):
+        if not len(self.t) or not (does_work(self.model) or self._contact_problem is not None):
             return no_work(self.model, len(self.t))
-        if self._mechanism is None:  # runs that were joined across a kick: each knows its own steps
+        if self._contact_problem is None and self._mechanism is None:  # joined across a kick: each knows its own steps
             return joined_work([piece._work for piece in complete]).at(self._stored).since_first()
         if all(piece._all_steps for piece in complete):
-            return joined_work([piece._work_at(None) for piece in complete]).at(self._stored).since_first()
+            return self._joined([piece._work_at(None) for piece in complete]).at(self._stored).since_first()
         along = work_or_why(self._replays, self)
         if along.work is not None:
             return along.work
-        parts = [work_between_stored(piece.model, piece.t, piece.y, piece._solve) for piece in complete]
-        found = joined_work(parts).at(self._stored).since_first()
+        parts = [
+            piece._with_friction(work_between_stored(piece.model, piece.t, piece.y, piece._solve), piece.t) for piece in complete
+        ]
+        found = self._joined(parts).at(self._stored).since_first()
         warn_of_stored_work(self.names.model, kinetic_and_potential(self.model, self.t, self.y), found, along.why, along.failed)
         return found
 
     def _work_at(self, nodes: Array | None) -> Work:
         """Return the work since the first state at times `nodes` (k,), by default those of the states, which are steps."""
         if self._segments and nodes is not None:
-            return work_at_nodes(self._segments, nodes)
-        return work_between(self.model, self.t, self.y, self._solve, nodes)
+            return work_at_nodes(self._segments, nodes, self._joined)
+        work = work_between(self.model, self.t, self.y, self._solve, nodes)
+        return self._with_friction(work, self.t if nodes is None else nodes)
+
+    def _with_friction(self, work: Work, nodes: Array) -> Work:
+        """Return the work at `nodes` (k,) with one more column: what friction of rigid contacts dissipates along the segment."""
+        if self._contact_segment is None:
+            return work
+        lost = np.zeros(len(nodes))
+        if isinstance(self._contact_segment, ContactSegment):
+            lost = friction_loss(self._contact_segment, self.t, self.y, self._solve, nodes)
+        return work._replace(dissipated=np.column_stack([work.dissipated, lost]))
+
+    def _joined(self, parts: Sequence[Work]) -> Work:
+        """Return the works of segments as one; with rigid contacts with friction, with what impacts between them dissipate."""
+        if self._contact_problem is None:
+            return joined_work(parts)
+        struck = {one.t for one in self.impacts}
+        pieces = [piece for piece in self._complete if len(piece)]
+        for k, (one, after) in enumerate(pairwise(pieces)):
+            if one.t[-1] == after.t[0] and one.t[-1] in struck:
+                ends = np.stack([one._flat[-1], after._flat[0]]).reshape(2, -1, WIDTH)[..., VELOCITY:]
+                parts[k + 1].dissipated[:, -1] -= np.diff(kinetic_energy(self.model, ends))
+        return joined_work(parts)
 
     @property
     def _flat(self) -> Array:

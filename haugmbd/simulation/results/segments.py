@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.gap import placed_contacts
-from haugmbd.diagnostics.work import Work, joined_work
+from haugmbd.diagnostics.work import Work
 from haugmbd.impacts.contact_modes import ContactModes
 from haugmbd.impacts.impact import ContactHistory
 from haugmbd.impacts.shared_forces import SharedForces
@@ -132,15 +132,18 @@ def resampled(complete: Sequence[R], times: Array, kind: Any) -> tuple[R, ...]:
     return tuple(found)
 
 
-def work_at_nodes(segments: Iterable[Any], nodes: Array) -> Work:
-    """Return the work since the first state at times `nodes` (k,), which increase, of segments that have all steps."""
+def work_at_nodes(segments: Iterable[Any], nodes: Array, join: Callable[[list[Work]], Work]) -> Work:
+    """Return the work since the first state at times `nodes` (k,), which increase, of segments that have all steps.
+
+    join: of the works of the segments;  at a jump: that behind it
+    """
     parts, times = [], []
     for piece in (piece for piece in segments if len(piece)):
         inner = nodes[(nodes > piece.t[0]) & (nodes < piece.t[-1])]
         at = np.unique(np.concatenate([piece.t[:1], inner, piece.t[-1:]]))
         parts.append(piece._work_at(at))
         times.append(at)
-    return joined_work(parts).at(np.searchsorted(np.concatenate(times), nodes))
+    return join(parts).at(np.searchsorted(np.concatenate(times), nodes, side="right") - 1)
 
 
 def contact_history(mechanism: ContactModes, name: str, result: Any, shared: Sequence[SharedForces]) -> ContactHistory:

@@ -335,7 +335,8 @@ def compared_states(result: Result, most: int) -> Ints:
     some: Ints = np.unique(np.rint(np.linspace(0, n - 1, min(n, most))).astype(np.int64))
     twice = np.diff(result.t) == 0.0
     jumps = np.append(twice, False) | np.insert(twice, 0, False) if n else twice
-    return np.asarray(some[~jumps[some] | (some == 0) | (some == n - 1)])
+    left: Ints = some[~jumps[some] | (some == 0) | (some == n - 1)]
+    return left
 
 
 class Measures:
