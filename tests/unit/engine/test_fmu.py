@@ -15,7 +15,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd import gallery
 from haugmbd.cli.main import main
-from haugmbd.fmu import LINEAR, _linear
+from haugmbd.fmu import LINEAR, _linear, _model_and_parameters
 from haugmbd.fmu import Unit as Reader
 from haugmbd.interactive import _value as value
 from haugmbd.sensitivity.parameters import Parameters, builder_of
@@ -222,6 +222,15 @@ def test_parameters_of_an_expression_have_their_own_values(binary, tmp_path):
     model = swung().compile()
     assert float(variables["gravity[2]"]["start"]) == model.gravity[2]
     assert [float(value(model, name)) for name in ("k", "w", "gravity[2]")] == [0.5, 2.0, model.gravity[2]]  # as sliders of a page
+
+
+def test_drivers_that_are_evaluated_at_each_time_have_no_numbers_to_set():
+    """Whatever the parameters: all numbers that they move are finite, and belong to what reads them."""
+    _, linear = _model_and_parameters(swung(), (), ("k", "w", "bar.mass"))
+    assert np.isfinite(linear.base).all()
+    assert np.isfinite(linear.slopes).all()
+    assert linear.slopes.any(axis=1).all()
+    assert {kind for kind, _ in linear.places} == {0}
 
 
 @pytest.mark.parametrize("seed", range(3))
