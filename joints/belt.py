@@ -47,6 +47,7 @@ class Belt(Coupling):
     -----
     r_b (q_b - q_b0) = r_a (q_a - q_a0), or its negative for a crossed belt, through any number of turns. Antiparallel axes, and joints
     whose body i is the pulley, change the sign. The axes must be at least r_a + r_b apart for a crossed belt, |r_a - r_b| for an open one.
+    It does not slip: a belt of a largest force goes round a rim without mass that rubs on its pulley, see the page on couplings.
     """
 
     reads_geometry = True

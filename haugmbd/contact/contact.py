@@ -306,9 +306,16 @@ class Contact:
         return length
 
     def overlap(self, gap: float, allowed: float) -> Fault:
-        """Return the fault of a negative gap at the start."""
+        """Return the fault of a negative gap at the start: of two shapes with the pair of bodies and the depth."""
+        if self.has_shapes:
+            return Fault(
+                self.where,
+                f"{_named(self.i, self.shape_i)} and {_named(self.j, self.shape_j)} overlap by {-gap:.6g} m at the start "
+                f"(allowed {allowed:.2g} m)",
+                f"Move one of the two by {-gap:.6g} m or more along the normal, until they just touch, or make a shape smaller.",
+            )
         return Fault(
-            f"contact {self.name!r}",
+            self.where,
             f"its gap is {gap:.6g} m at the start (allowed {-allowed:.2g} m): the bodies overlap",
             "Move body or plane until the gap is not negative, or turn the normal towards the side where the body may be.",
         )
@@ -393,6 +400,11 @@ class Contact:
         friction = f", mu={self.mu:g}" if self.mu != 0.0 else ""
         friction += f", law={self.law!r}" if self.law is not None else ""
         return f"Contact({self.name!r}, {self.i.name!r}, {self.j.name!r}, restitution={self.restitution:g}{friction})"
+
+
+def _named(body: Body, shape: Any) -> str:
+    """Return a shape with its body, as messages call them: Box of 'block'."""
+    return f"{type(shape).__name__} of {body.name!r}"
 
 
 def touching_shapes(body: Body) -> tuple[Any, ...]:

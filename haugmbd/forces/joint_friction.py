@@ -37,6 +37,7 @@ from haugmbd.bodies.frame import Frame
 from haugmbd.bodies.validation import read_number
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.coordinate import Coordinate
+from haugmbd.constraints.equations.coordinate_function import CoordinateFunctionRow
 from haugmbd.constraints.freedoms import Axis, Freedom, Kind
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import public_class
@@ -68,9 +69,14 @@ def terms_of(joint: Joint) -> tuple[tuple[Coordinate, float], ...]:
 
 
 def lead_of(joint: Joint) -> float:
-    """Return the displacement for one radian [m] of a coupling of the angle and the displacement of one joint, a screw; 0 for others."""
+    """Return the displacement for one radian [m] of a coupling of the angle and the displacement of one joint, a screw; 0 for others.
+
+    A cam of these coordinates has a lead that changes: it is no screw.
+    """
     terms = terms_of(joint)
     if len(terms) != len(("angle", "displacement")) or terms[0][0].joint is not terms[1][0].joint:
+        return 0.0
+    if any(isinstance(row, CoordinateFunctionRow) for row in joint.primitives()):
         return 0.0
     by_kind = {q.turns: c for q, c in terms}
     return -by_kind[True] / by_kind[False] if len(by_kind) == len(terms) and by_kind[False] else 0.0

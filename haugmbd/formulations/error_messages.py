@@ -9,11 +9,12 @@ import numpy as np
 
 from haugmbd.bodies.body import MASSLESS_RTOL
 from haugmbd.compiled import status_codes
+from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import SimulationError, SingularKKTError
 from haugmbd.forces.friction_laws import BENT, LuGre, relaxation_text
 from haugmbd.forces.joint_friction import JointFriction
 from haugmbd.friction import columns as at
-from haugmbd.model.inspection.constraint_rows import Rows, rows_in
+from haugmbd.model.inspection.constraint_rows import Rows, evaluate, rows_in
 from haugmbd.model.inspection.driver_breaks import vanished_lengths
 from haugmbd.model.model import Model
 from haugmbd.redundancy.rank import rank_report
@@ -28,6 +29,14 @@ FAR = 0.5
 """Relative to the size of a model: a stage that opens a joint by more does not belong to a motion of the mechanism."""
 LOST = 1e-14
 """Relative to m a^2 of a body with joints at the distance a: a smaller moment of inertia is lost in rounding, also with refinement."""
+NEARLY = 1e-2
+"""Of the smallest singular value of the modelled pose: a run that finds no step below it has come to a singular position."""
+NEAR = 0.25
+"""The same where a projection has failed, which is a step away from the singular position."""
+MOST_ROWS = 1000
+"""A larger Jacobian is not made a full matrix for the sake of a message."""
+SHARE = 0.1
+"""Of the largest component of a dependency: rows with less take no part in it."""
 ENOUGH = 0.5
 """[rad] Rotation in a step that is recommended to the user where RATTLE refuses a larger one."""
 
@@ -105,14 +114,22 @@ def _step_too_small(f: Failure) -> str:
         blocks = any(driver.reads_state for driver in entry.load.drivers())
         if not blocks and (wrong := f.model.known_mass(entry, np.array([f.t]), y).vanishes_at(f.t)):
             return wrong
+    needed = f"the error control needs a step of {f.number:.3g} s at t = {f.t:.6g} s"
+    if singular := _singular_nearby(f, NEARLY):
+        return f"{needed}, at {singular}"
     return (
-        f"the error control needs a step of {f.number:.3g} s at t = {f.t:.6g} s. "
+        f"{needed}. "
         "The motion is not smooth there (a jump in a force or driver, an impact): loosen rtol, or use a fixed step; "
         "or a spring or damper is stiff: use an implicit method, BDF() or RadauIIA()."
     )
 
 
 def _no_convergence(f: Failure) -> str:
+    if singular := _singular_nearby(f, NEARLY):
+        return (
+            f"Newton's iteration in the step at t = {f.t:.6g} s did not converge (its last correction is {f.number:.3g} m, rad), "
+            f"at {singular}"
+        )
     return (
         f"Newton's iteration in the step at t = {f.t:.6g} s did not converge, nor in parts of the step where it may be divided: "
         f"its last correction is {f.number:.3g} (m, rad). Reduce h, or raise tol where that is rounding already; "
@@ -154,10 +171,44 @@ def _not_spread(f: Failure) -> str:
 def _off_manifold(f: Failure) -> str:
     slots = f.model.slot_of_row
     row = list(slots).index(f.node) if f.node in slots else 0
+    left = f"the projection cannot reach the constraints at t = {f.t:.6g} s: {f.model.labels[row]} is left at {f.number:.3g}"
+    if singular := _singular_nearby(f, NEAR):
+        return f"{left}, near {singular} If the mechanism does go on from there, the step is too large: reduce h, or use rtol."
     return (
-        f"the projection cannot reach the constraints at t = {f.t:.6g} s: {f.model.labels[row]} is left at {f.number:.3g}. "
+        f"{left}. "
         f"{TOO_LARGE} Or the mechanism cannot be assembled there (a dead centre, a driver beyond the reach of the mechanism)."
     )
+
+
+def _singular_nearby(f: Failure, part: float) -> str:
+    """Return the singular position that the rows come to where they were evaluated last, with its rows and a remedy; "" if to none.
+
+    sigma_min(unit rows there) < part sigma_min(unit rows at the modelled pose)
+    """
+    model = f.model
+    if not 0 < model.nc <= MOST_ROWS:
+        return ""
+    kept = np.setdiff1d(np.arange(model.nc), model.redundancy.dropped)
+    there, modelled = (_unit_rows(model, rows, kept) for rows in (rows_in(model, f.pack, model.state()), evaluate(model)))
+    if not (len(kept) and np.isfinite(there).all() and np.isfinite(modelled).all()):
+        return ""
+    U, sigma, _ = np.linalg.svd(there, full_matrices=False)
+    usual = float(np.linalg.svd(modelled, compute_uv=False)[-1])
+    if not sigma[-1] < part * usual:
+        return ""
+    weight = abs(U[:, -1])
+    joints = dict.fromkeys(model.labels[kept[k]].joint for k in np.argsort(-weight) if weight[k] > SHARE * weight.max())
+    return (
+        f"a singular position (a dead centre, a driver at the end of its reach): the rows of {', '.join(map(repr, joints))} become "
+        f"dependent (smallest singular value {sigma[-1]:.1e} there, {usual:.1e} as modelled). Let the driver stop or turn before it, drive "
+        "another joint through it, or start away from it."
+    )
+
+
+def _unit_rows(model: Model, rows: Rows, kept: Ints) -> Array:
+    """Return the `kept` rows of the Jacobian as a full matrix, with turns in units of length; each row has the length 1."""
+    J: Array = rows.Phi_q.toarray()[kept] / np.tile(np.repeat([1.0, model.length], 3), model.nb)
+    return np.asarray(J / np.maximum(np.linalg.norm(J, axis=1), np.finfo(np.float64).tiny)[:, None])
 
 
 def shorter_step(h: float, angle: float) -> float:

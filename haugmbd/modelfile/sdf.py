@@ -244,6 +244,8 @@ def _fold(read: Read) -> None:
         (scope, first), (_, second) = pair
         at = [_global(read, _full(one, joint.attributes.get("name", "")), joint.line, "joint") for one, joint in pair]
         axes = [_axis(read, one, j, T, "axis", "joint").direction for (one, j), T in zip(pair, at, strict=True) if j.first("axis")]
+        if len(axes) < 1 + turning or pair[0][0] != pair[1][0]:
+            continue
         if turning and float(np.linalg.norm(np.cross(axes[0], axes[1]))) > ALIGNED:
             continue
         kind = FOLDED[2 if turning else kinds.index("prismatic")]
@@ -738,8 +740,8 @@ def _add_joint(read: Read, system: System, scope: str, joint: Element, ends: tup
     if kind in FOLDED:
         along = read.folded[name]
         i, j = (j, i) if kind == FOLDED[1] else (i, j)
-        folded = CJ if kind == FOLDED[2] else PointOnLine
-        system.add(folded(name, i, j, point=at.r, axis=along))
+        joint_of = CJ if kind == FOLDED[2] else PointOnLine
+        system.add(joint_of(name, i, j, point=at.r, axis=along))
         return
     axes = [_axis(read, scope, joint, at, key, where) for key in ("axis", "axis2") if joint.first(key) is not None]
     if not axes and kind not in ("fixed", "ball"):

@@ -184,7 +184,9 @@ def at_times(reference: Result, t: Array) -> Result:
 
 
 def _states(result: Result, at: Ints) -> Result:
-    """Return some states of a result, without those of the method."""
+    """Return some states of a result, without those of the method; with those of its contacts, whose forces enter multipliers."""
+    if result.model.contacts:
+        return result.resample(result.t[at])
     return Result(result.model, result.t[at], result.y[at], counters=result.counters, settings=result.settings)
 
 

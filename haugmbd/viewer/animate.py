@@ -12,6 +12,7 @@ import json
 import re
 import zlib
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -24,11 +25,11 @@ from haugmbd.formats import PAGES
 from haugmbd.simulation.results.chain_result import ReducedResult
 from haugmbd.simulation.results.io.paths import path_of, unwritable
 from haugmbd.simulation.results.result import Result
-from haugmbd.viewer.frames import Seen, frames_of
+from haugmbd.viewer.frames import Frames, Seen, frames_of
 from haugmbd.viewer.mechanism import Mechanism, of_model
 from haugmbd.viewer.packing import MeshTable, Packer
 from haugmbd.viewer.quantities import describe_quantities
-from haugmbd.viewer.scene import describe, describe_bodies, motion
+from haugmbd.viewer.scene import describe, describe_bodies, motion, view
 from haugmbd.viewer.shapes import shapes_of
 
 SCRIPTS = ("data.js", "parts.js", "inset.js", "traces.js", "world.js", "curves.js", "flat.js", "player.js")
@@ -177,7 +178,10 @@ def animation(
     packer = Packer()
     drawn = frames_of(seen, frames)
     meshes = MeshTable(packer)
-    scene = describe(mechanism_of(seen), drawn, packer, meshes)
+    mechanism = mechanism_of(seen)
+    scene = describe(mechanism, drawn, packer, meshes)
+    if seen._switched:
+        scene |= switched_parts(scene, mechanism, drawn, seen)
     scene["curves"] = describe_quantities(seen, drawn, packer, reactions=known)
     scene["notes"] = [*drawn.notes, *scene["curves"].pop("notes")]
     if other is not None:
@@ -203,6 +207,43 @@ def mechanism_of(result: Result) -> Mechanism:
     """Return the mechanism of a result."""
     contacts = result.contacts.values()
     return of_model(result.model, [contact for contact in contacts if not isinstance(contact, (JointStop, *TWO_BODY_LIMITS))])
+
+
+def switched_parts(scene: Mapping[str, Any], mechanism: Mechanism, frames: Frames, result: Result) -> dict[str, Any]:
+    """Return joints and loads of a scene with the spans of time in which they are off; those that are off at the start stand in `late`.
+
+    off: pairs [from, to) [s], to = None at the end of the run.  A part that grips at several poses is one part for each pose. The view
+    is one of all of them.
+    """
+    pieces = [piece for piece in result.segments if len(piece)]
+    starts, contacts = [float(piece.t[0]) for piece in pieces], set(result.contacts)
+    drawn = {id(piece.model): of_model(piece.model) for piece in pieces}
+    made: dict[str, Any] = {"late": {}}
+    whole: dict[str, Any] = {}
+    for kind in ("joints", "loads"):
+        parts = {
+            name: {json.dumps(part.data()): part for part in getattr(some, kind) if part.name not in contacts}
+            for name, some in drawn.items()
+        }
+        own = [json.dumps(part) for part in scene[kind]]
+        late = {key: part for some in parts.values() for key, part in some.items() if key not in set(own)}
+        whole[kind] = (*getattr(mechanism, kind), *late.values())
+        for place, keys in ((made, own), (made["late"], list(late))):
+            off = [_spans(starts, [key not in parts[id(piece.model)] for piece in pieces]) for key in keys]
+            place[kind] = [json.loads(key) | ({"off": spans} if spans else {}) for key, spans in zip(keys, off, strict=True)]
+    size = scene["size"]
+    return made | {"view": view(replace(mechanism, **whole), frames, size, shapes_of(mechanism, size))}
+
+
+def _spans(starts: list[float], off: list[bool]) -> list[list[float | None]]:
+    """Return the spans [from, to) in which a part is off, of the starts of segments and whether it is off in them."""
+    spans: list[list[float | None]] = []
+    for k, (t, now) in enumerate(zip(starts, off, strict=True)):
+        if now and not (k and off[k - 1]):
+            spans.append([t, None])
+        elif not now and k and off[k - 1]:
+            spans[-1][1] = t
+    return spans
 
 
 def maximal(result: Seen) -> tuple[Result, bool]:

@@ -48,6 +48,7 @@ EXAMPLES = {
     "Identifiability": lambda: mbd.identifiability(build, [Z, "joint.pin.rate"], P, t=[0.05, T], t_end=T, h=0.01),
     "Gradient": lambda: mbd.gradient(build, P, Z, t_end=T, h=0.01),
     "Optimum": lambda: mbd.optimize(build, Z, mbd.Parameters(l=mbd.Parameter(0.5, 0.4, 0.6)), t_end=T, h=0.01),
+    "LoadTable": lambda: mbd.simulate(build(), T, h=0.01).load_table("bar"),
     "Tolerances": lambda: mbd.tolerances(build, [Z], mbd.Parameters(l=mbd.Parameter(0.5, sd=0.01)), t_end=T, h=0.01),
 }
 

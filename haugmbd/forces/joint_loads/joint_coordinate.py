@@ -18,11 +18,17 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import kernel
 from haugmbd.constraints.base import Motion, distance, rate, value
 from haugmbd.constraints.coordinate import Coordinate, angle_gradient, angle_of, as_coordinate, coordinates_of
+from haugmbd.constraints.freedoms import Kind
 from haugmbd.constraints.joint import Joint
 from haugmbd.errors import Fault, UsageError
 from haugmbd.forces.base import point_motion, turned
 from haugmbd.math.body_columns import OMEGA_BAR, VELOCITY, WIDTH
 from haugmbd.math.vec3 import Vec, add, cross, dot, load, scale, sub, to_body, to_global
+
+BALL_REMEDY = (
+    "A ball has three rotations at once: give Bushing(..., K=(0, 0, 0, k, k, k), C=(0, 0, 0, c, c, c)) at the joint's point, a spring by "
+    "the rotation vector, or limits of its swing and twist, ConeLimit and TwistLimit."
+)
 
 
 class Measured(NamedTuple):
@@ -48,7 +54,10 @@ def read_coordinate(faults: list[Fault], where: str, given: Any) -> Coordinate |
         )
     if isinstance(given, Joint) and not any(coordinates_of(given).values()):
         what = f"joint {given.name!r} ({type(given).__name__}) has no coordinate that a force could act along"
-        faults.append(Fault(where, what, "Give RJ or TJ, or a coordinate of CJ, UJ, Planar, Parallel or PointOnLine."))
+        remedy = "Give RJ or TJ, or a coordinate of CJ, UJ, Planar, Parallel or PointOnLine."
+        if any(freedom.kind is Kind.BALL for freedom in given.freedoms or ()):
+            remedy = BALL_REMEDY
+        faults.append(Fault(where, what, remedy))
         return None
     return as_coordinate(faults, where, given)
 

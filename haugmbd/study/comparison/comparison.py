@@ -85,6 +85,8 @@ class Comparison(ComparisonRows, StudyData):
         `outputs`, the largest of them. NaN of a run that did not reach its end; `overlay` shows its errors as far as it came.
     violation_<level>_<max|rms|end>
         Of the largest row at each time, in the units of the rows; at acceleration level with the accelerations of the method.
+    violation_contact_<max|rms|end>, violation_<signorini|coulomb|newton_euler|overlap>_<max|rms|end>
+        With rigid contacts: the worst residual of the three laws, each of them, and the overlap, relative, see `Result.check_contacts`.
     euler_max, euler_drift, energy_drift_max, energy_drift_end
         Deviation of `|p|` from 1, at the stored states and in a step before it is normalized; drift of the total energy [J].
     steps, evaluations, factorizations, newton_iterations, rejected, solves
@@ -155,6 +157,7 @@ class Comparison(ComparisonRows, StudyData):
         ----------
         level : str
             "position", "velocity" or "acceleration": the largest row at each time. A group or an output: its error. "energy drift".
+            With rigid contacts "contact", "signorini", "coulomb", "newton_euler" and "overlap".
         ax : Axes, optional
             Axes of the plot; by default new ones.
 

@@ -12,7 +12,7 @@ from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import UsageError
 from haugmbd.plotting.style import COLORS, axes, envelope, largest, literal
 from haugmbd.study.comparison.rows import ComparisonRows
-from haugmbd.study.comparison.runs import LEVELS, TEXTS
+from haugmbd.study.comparison.runs import CONTACT, LAWS, LEVELS, TEXTS
 from haugmbd.study.method import Method, label_of
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ TITLES = {
     "position": ("violation, position level", r"largest $|\Phi|$"),
     "velocity": ("violation, velocity level", r"largest $|\Phi_q u - \nu|$"),
     "acceleration": ("violation, acceleration level, with the method's own accelerations", r"largest $|\Phi_q \dot u - \gamma|$"),
+    CONTACT: ("worst violation of the laws of contact", "largest residual [relative]"),
     ENERGY: ("drift of the total energy", "|E - E(0)| [J]"),
 }
 """By level: title and axis; rows are in their own units."""
@@ -100,7 +101,8 @@ def family_of(method: Method) -> str:
 
 def overlay_curves(comparison: ComparisonRows, level: str, ax: Axes | None) -> Axes:
     """Draw one curve for each method, see `ComparisonRows.overlay`."""
-    known = [*LEVELS, ENERGY, *((*comparison.groups, *comparison.outputs) if comparison.reference else ())]
+    laws = (CONTACT, *LAWS, "overlap") if comparison.model.contacts else ()
+    known = [*LEVELS, *laws, ENERGY, *((*comparison.groups, *comparison.outputs) if comparison.reference else ())]
     if level not in known:
         raise UsageError(f"level is {level!r}{did_you_mean(str(level), known)}: give one of {', '.join(map(repr, known))}.")
     key = "drift" if level == ENERGY else level
@@ -144,7 +146,11 @@ def name_of(column: str) -> str:
     if where not in WHERE:
         return column.replace("_", " ")
     kind, _, part = what.partition("_")
-    named = {"error": f"error of {part}", "violation": f"violation at {part} level", "energy": "energy drift"}[kind]
+    named = {
+        "error": f"error of {part}",
+        "violation": f"violation at {part} level" if part in LEVELS else f"violation of the laws of contact, {part}",
+        "energy": "energy drift",
+    }[kind]
     return f"{named}, {WHERE[where]}"
 
 

@@ -23,7 +23,7 @@ from haugmbd.errors import UsageError
 from haugmbd.simulation.results.io.atomic import replace_file
 from haugmbd.study.comparison.plots import ENERGY, UNITS, name_of, overlay_curves, plot_columns
 from haugmbd.study.comparison.rows import ComparisonRows, number
-from haugmbd.study.comparison.runs import COSTS, COUNTS, DRIFTS, LEVELS, VIOLATIONS, error_columns
+from haugmbd.study.comparison.runs import CONTACT, COSTS, COUNTS, DRIFTS, LEVELS, error_columns, violation_columns
 
 PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -178,7 +178,7 @@ def _figures(comparison: ComparisonRows) -> str:
         if any(cell.completed for cell in comparison.cells.values()):
             columns = [(x, y) for x in ("cpu", "evaluations") for y in (error or "violation_position_max",)]
             drawn += [(f"{name_of(y)}, over {name_of(x)}", plot_columns(comparison, x, y, None)) for x, y in columns]
-        levels = [*LEVELS, ENERGY, *([first] if error else [])]
+        levels = [*LEVELS, *([CONTACT] if comparison.model.contacts else []), ENERGY, *([first] if error else [])]
         drawn += [(f"{level} over time", overlay_curves(comparison, level, None)) for level in levels]
         images = [f'<img alt="{escape(name)}" src="{_svg(ax)}">' for name, ax in drawn]
     return _section("Figures", "\n".join(images))
@@ -214,7 +214,7 @@ def _tables(comparison: ComparisonRows) -> list[str]:
         "<p>Of the largest row at each time, in the units of the rows; at acceleration level with the method's own accelerations. "
         "Drift of the energy in J.</p>"
     )
-    parts.append(_section("Violations and drifts", note + _columns(comparison, (*VIOLATIONS, *DRIFTS))))
+    parts.append(_section("Violations and drifts", note + _columns(comparison, (*violation_columns(comparison.model), *DRIFTS))))
     parts.append(_section("Costs", _columns(comparison, (*COUNTS, *COSTS))))
     joints = list(comparison.model.joints)
     for level in LEVELS if joints else ():

@@ -24,6 +24,7 @@ PRINTED = (
     ("Phi", "violation_position_max"),
     ("Phi_dot", "violation_velocity_max"),
     ("Phi_ddot", "violation_acceleration_max"),
+    ("contact", "violation_contact_max"),
     ("energy [J]", "energy_drift_max"),
     ("steps", "steps"),
     ("evaluations", "evaluations"),
@@ -54,7 +55,7 @@ class ComparisonRows:
         self.model, self.t_start, self.t_end, self.budget = model, t_start, t_end, budget
         self.measures, self.reference, self.groups, self.outputs = measures, reference, groups, tuple(outputs or ())
         self.parts = parts
-        self.columns = columns_of(groups, outputs)
+        self.columns = columns_of(model, groups, outputs)
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -14,6 +14,8 @@ error_outputs_<end|max>           the largest of all outputs;  error_<output>_<e
                                   unknown of a run that did not reach t_end: its errors are those of a shorter motion
 violation_<level>_<max|rms|end>   of v(t) = max_row |Phi|, |Phi_q u - nu|, |Phi_q u' - gamma|:  its largest value, sqrt(int v^2 dt / T),
                                   and its last value.  u' is that of the method.  In units of the rows
+violation_contact_<max|rms|end>   of rigid contacts: the largest residual of the laws of Signorini, Coulomb and Newton-Euler, and of each of
+violation_<law>_<max|rms|end>     them, and the overlap, relative: see `Result.check_contacts`
 euler_max, euler_drift            largest | |p| - 1 | of the stored states;  the largest of a step before it is normalized
 energy_drift_<max|end>            |E - E_0| of the total energy with all work [J]
 """
@@ -91,7 +93,7 @@ def run_cell(method: Method, model: Model, t_end: float, *, repeats: int, budget
     compilation = warm(method, model, t_end, more)
     began = time.perf_counter()
     try:
-        result = _without_warnings(method, model, t_end, budget=budget, record_method=True, **more)
+        result = _without_warnings(method, model, t_end, budget=budget, record_method=not model.contacts, **more)
     except (ModelError, UsageError) as error:
         return Cell(method.label, REFUSED, str(error), method, compilation=compilation)
     except Exception as error:  # noqa: BLE001  of a user's function, too: a failure is a row
@@ -144,7 +146,7 @@ def warm(method: Method, model: Model, t_end: float, more: Mapping[str, Any]) ->
     part = min(span, FIRST_PART * span if h is None else 2.0 * h)
     began = time.perf_counter()
     try:
-        _without_warnings(method, model, t_start + part, record_method=True, **more)
+        _without_warnings(method, model, t_start + part, record_method=not model.contacts, **more)
     except Exception:  # noqa: BLE001, S110  the run itself reports it
         pass
     return time.perf_counter() - began
@@ -298,6 +300,10 @@ def check_same_model(given: Result, model: Model) -> None:
 
 LEVELS = ("position", "velocity", "acceleration")
 VIOLATIONS = tuple(f"violation_{level}_{what}" for level in LEVELS for what in ("max", "rms", "end"))
+LAWS = ("signorini", "coulomb", "newton_euler")
+CONTACT = "contact"
+"""The worst of the laws of contact and friction."""
+CONTACT_VIOLATIONS = tuple(f"violation_{what}_{how}" for what in (CONTACT, *LAWS, "overlap") for how in ("max", "rms", "end"))
 DRIFTS = ("euler_max", "euler_drift", "energy_drift_max", "energy_drift_end")
 COUNTS = ("steps", "evaluations", "factorizations", "newton_iterations", "rejected", "solves")
 COSTS = ("cpu", "compilation", "runs", "t_reached")
@@ -310,15 +316,26 @@ def error_columns(groups: tuple[str, ...], outputs: Outputs | None) -> tuple[str
     return tuple(f"error_{name}_{what}" for name in names for what in ("end", "max"))
 
 
-def columns_of(groups: tuple[str, ...], outputs: Outputs | None) -> tuple[str, ...]:
+def violation_columns(model: Model) -> tuple[str, ...]:
+    """Return the names of the columns of violations: those of contacts where the model has rigid ones."""
+    return (*VIOLATIONS, *(CONTACT_VIOLATIONS if model.contacts else ()))
+
+
+def columns_of(model: Model, groups: tuple[str, ...], outputs: Outputs | None) -> tuple[str, ...]:
     """Return the names of all columns, in their order."""
-    return (*error_columns(groups, outputs), *VIOLATIONS, *DRIFTS, *COUNTS, *COSTS, *TEXTS)
+    return (*error_columns(groups, outputs), *violation_columns(model), *DRIFTS, *COUNTS, *COSTS, *TEXTS)
 
 
 def compared_states(result: Result, most: int) -> Ints:
-    """Return the numbers of at most `most` states, evenly spread over the steps, with the first and the last."""
+    """Return the numbers of at most `most` states, evenly spread over the steps, with the first and the last.
+
+    Times of jumps, which stand twice, are left out: a reference whose jump is a rounding later has the values before it there.
+    """
     n = len(result)
-    return np.unique(np.rint(np.linspace(0, n - 1, min(n, most))).astype(np.int64))
+    some: Ints = np.unique(np.rint(np.linspace(0, n - 1, min(n, most))).astype(np.int64))
+    twice = np.diff(result.t) == 0.0
+    jumps = np.append(twice, False) | np.insert(twice, 0, False) if n else twice
+    return np.asarray(some[~jumps[some] | (some == 0) | (some == n - 1)])
 
 
 class Measures:
@@ -340,6 +357,8 @@ class Measures:
         self._count(result)
         for level in LEVELS:
             self._try(f"violation at {level} level", lambda level=level: self._violation(result, level))  # type: ignore[misc]
+        if result.model.contacts:
+            self._try("laws of contact", lambda: self._laws(result))
         self._try("energy", lambda: self._energy(result))
         self.numbers["euler_max"] = float(result.euler_violation().max(initial=0.0))
         if reference is not None:
@@ -368,20 +387,31 @@ class Measures:
         }
 
     def _violation(self, result: Result, level: str) -> None:
-        rows: Any = result.violation(level, of_method=True)  # type: ignore[call-overload]
+        model = result.model
+        rows: Any = result.violation(level, of_method=not model.contacts)  # type: ignore[call-overload]
         v = np.abs(rows).max(axis=1, initial=0.0)
         known = np.isfinite(v)
-        self.curves[level] = (result.t[known], v[known])
+        self._over_time(level, result.t[known], v[known])
         if not known.any():
             return
-        t, v = self.curves[level]
-        span = float(t[-1] - t[0])
-        rms = np.sqrt(np.trapezoid(v**2, t) / span) if span > 0.0 else v[-1]
-        self.numbers |= {f"violation_{level}_{what}": float(x) for what, x in (("max", v.max()), ("rms", rms), ("end", v[-1]))}
-        model = result.model
         self.by_joint[level] = {
             name: float(np.linalg.norm(rows[known][:, joint.rows], axis=1).max()) for name, joint in model.joints.items()
         }
+
+    def _laws(self, result: Result) -> None:
+        check = result.check_contacts()
+        for law in (*LAWS, "overlap"):
+            self._over_time(law, check.t, getattr(check, law))
+        self._over_time(CONTACT, check.t, np.max([getattr(check, law) for law in LAWS], axis=0))
+
+    def _over_time(self, what: str, t: Array, v: Array) -> None:
+        """Keep a violation v (nt,) as a curve, and its largest, mean and last value."""
+        self.curves[what] = (t, v)
+        if not len(v):
+            return
+        span = float(t[-1] - t[0])
+        rms = np.sqrt(np.trapezoid(v**2, t) / span) if span > 0.0 else v[-1]
+        self.numbers |= {f"violation_{what}_{how}": float(x) for how, x in (("max", v.max()), ("rms", rms), ("end", v[-1]))}
 
     def _energy(self, result: Result) -> None:
         drift = np.abs(result.energy().drift)

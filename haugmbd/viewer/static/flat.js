@@ -38,12 +38,15 @@ class FlatPicture {
     const pixel = world.height / (2 * Math.tan(world.camera.fov * Math.PI / 360) * world.camera.position.distanceTo(new THREE.Vector3(...world.data.view.center)));
     for (const { width, mark } of this.made) if (width) mark.setAttribute("stroke-width", Math.max(2, width * pixel).toFixed(1));
     for (const { body, points, mark } of this.made) mark.setAttribute("points", points.map((s) => world.pixels(world.now(body.index, s)).slice(0, 2).map((x) => x.toFixed(1)).join(",")).join(" "));
-    for (const { ends: { i, s_i, j, s_j, material }, mark } of this.lines) {
+    for (const { ends, mark } of this.lines) {
+      const { i, s_i, j, s_j, material } = ends;
       [[1, i, s_i], [2, j, s_j]].forEach(([k, body, s]) => { const [x, y] = world.pixels(world.now(body, s)); mark.setAttribute(`x${k}`, x.toFixed(1)); mark.setAttribute(`y${k}`, y.toFixed(1)); });
+      mark.setAttribute("visibility", ends.object && !ends.object.visible ? "hidden" : "visible");
       if (material) mark.setAttribute("stroke", `#${material.color.getHexString("srgb")}`);
     }
     for (const { joint, mark } of this.joints) {
       const [x, y] = world.pixels(world.anchor({ joint }));
+      mark.setAttribute("visibility", joint.hidden ? "hidden" : "visible");
       mark.setAttribute("cx", x.toFixed(1)); mark.setAttribute("cy", y.toFixed(1));
       mark.setAttribute("fill", `#${joint.material.color.getHexString("srgb")}`);
     }

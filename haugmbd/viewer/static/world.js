@@ -17,6 +17,7 @@ class World {
     this.bodies = data.bodies.map((body, k) => this.addBody(body, k));
     this.joints = data.joints.map((joint) => this.addJoint(joint));
     this.loads = data.loads.map((load, k) => this.addLoad(load, k));
+    this.late = this.addLate(data.late || { joints: [], loads: [] });
     this.outlines = (data.outlines || []).map((names) => this.addOutline(names));
     this.surroundings = new THREE.Group();
     this.inset = new Inset(this);
@@ -100,6 +101,13 @@ class World {
       this.bodies[load.j].group.add(mark);
     }
     (made.object || mark).traverse((mesh) => { mesh.userData.load = k; });
+    return { ...made, parts: [mark] };
+  }
+
+  // Parts that are off at the start, without curves of their own: they cannot be selected.
+  addLate({ joints, loads }) {
+    const made = [...joints.map((joint) => this.addJoint(joint)), ...loads.map((load) => this.addLoad(load))];
+    for (const { parts, links = [], object } of made) for (const part of [...parts, ...links.map((link) => link.object), object]) if (part) part.traverse((mesh) => { mesh.userData = {}; });
     return made;
   }
 
@@ -123,8 +131,14 @@ class World {
       setPose(group, this.frame.r, this.frame.p);
     }
     this.scene.updateMatrixWorld(true);
-    for (const { links } of this.joints) for (const { i, s_i, j, s_j, object } of links) span(object, this.now(i, s_i), this.now(j, s_j));
-    for (const load of this.loads) if (load.object) span(load.object, this.now(load.i, load.s_i), this.now(load.j, load.s_j));
+    for (const part of [...this.joints, ...this.loads, ...this.late]) {
+      const lines = part.links || (part.object ? [part] : []);
+      for (const { i, s_i, j, s_j, object } of lines) span(object, this.now(i, s_i), this.now(j, s_j));
+      if (!part.off) continue;
+      part.hidden = part.off.some(([from, to]) => t >= from && (to === null || t < to));
+      for (const piece of part.parts) piece.visible = !part.hidden;
+      if (part.hidden) for (const { object } of lines) object.visible = false;
+    }
     if (this.ghost) this.ghost.groups.forEach((group, k) => { this.ghost.motion.at(t, k, this.frame.r, this.frame.p); setPose(group, this.frame.r, this.frame.p); });
     this.adorn();
   }

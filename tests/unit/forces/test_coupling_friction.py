@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import haugmbd as mbd
-from joints import CJ, RJ, TJ, Belt, Coupling, Gear, RackPinion, Screw
+from joints import CJ, RJ, TJ, Belt, Cam, CoordinateFunction, Coupling, Gear, RackPinion, Screw
 
 G, M, J, R = 9.81, 2.0, 1e-3, 0.01
 
@@ -85,7 +86,7 @@ def wheels(mu, drive, load, *, ratio=-0.5, kind="Gear"):
     pins = [system.add(RJ(f"pin {w.name}", system.ground, w, point=w.r, axis=(0, 0, 1))) for w in (a, b)]
     made = {
         "Gear": lambda: Gear("mesh", *pins, ratio=ratio),
-        "Belt": lambda: Belt("mesh", *pins, radius_a=0.1 * ratio, radius_b=0.1),
+        "Belt": lambda: Belt("mesh", *pins, radii=(0.1 * abs(ratio), 0.1), crossed=ratio < 0.0),
         "Coupling": lambda: Coupling("mesh", {pins[0]: -ratio, pins[1]: 1.0}),
     }
     mesh = system.add(made[kind]())
@@ -95,7 +96,7 @@ def wheels(mu, drive, load, *, ratio=-0.5, kind="Gear"):
     return system
 
 
-@pytest.mark.parametrize("kind", ["Gear", "Coupling"])
+@pytest.mark.parametrize("kind", ["Gear", "Belt", "Coupling"])
 def test_a_mesh_that_is_driven_has_its_efficiency(kind):
     """J a = T - t - mu |t|,  J b = L + t / ratio ...:  t the torque that wheel a gives to the mesh, a its acceleration."""
     mu, ratio, T, L = 0.1, -0.5, 1.0, 0.4  # b turns backwards, against L
@@ -148,6 +149,74 @@ def test_racks_and_belts_and_saved_files_keep_their_loss(tmp_path):
     rack.add(mbd.Torque("drive", pinion, torque=(0, 0, 1.0)))
     x = mbd.simulate(rack, 0.01, h=1e-3).joint("rail").acceleration[-1]
     assert abs(abs(x) - 10.0 / (1.1 + J / 0.01)) < 1e-9
+
+
+def cam(mu, kind):
+    """A cam with rise 0.02 sin q under a torque of 1 N m, that lifts a follower of 2 kg against 20 N."""
+    system = mbd.System("cam")
+    disc, follower = system.add(mbd.Body("disc", 1.0, (J, J, J))), system.add(mbd.Body("follower", M, (1, 1, 1), r=(0, 0.1, 0)))
+    pin = system.add(RJ("pin", system.ground, disc, point=(0, 0, 0), axis=(0, 0, 1)))
+    rail = system.add(TJ("rail", system.ground, follower, point=follower.r, axis=(0, 1, 0)))
+    mesh = system.add(kind("mesh", pin, rail, lambda q: 0.02 * np.sin(q)))
+    system.add(mbd.JointFriction("loss", mesh, mbd.Coulomb(mu), radius=0.05))
+    system.add(mbd.Torque("drive", disc, torque=(0, 0, 1.0)))
+    system.add(mbd.PointForce("weight", follower, point=follower.r, force=(0, -20.0, 0)))
+    return system
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [Cam, CoordinateFunction])
+def test_a_cam_that_drives_its_follower_loses_in_proportion_to_its_torque(kind):
+    """J q'' = T - (1 + mu) t,  t = f' (m (f' q'' + f'' q'^2) - F) > 0, integrated by SciPy."""
+    mu = 0.1
+
+    def motion(t, y):
+        q, w = y
+        slope, bend = 0.02 * np.cos(q), -0.02 * np.sin(q)
+        return w, (1.0 - (1.0 + mu) * slope * (M * bend * w * w + 20.0)) / (J + (1.0 + mu) * M * slope**2)
+
+    own = solve_ivp(motion, (0.0, 0.02), [0.0, 0.0], rtol=1e-12, atol=1e-14)
+    result = mbd.simulate(cam(mu, kind), 0.02, h=2e-4)
+    assert abs(result.joint("pin").angle[-1] - own.y[0, -1]) < 1e-12
+    assert np.abs(result.energy().drift).max() < 1e-12
+
+
+@pytest.mark.parametrize("kind", [Cam, CoordinateFunction])
+@pytest.mark.parametrize("on", ["slide", "groove"])
+def test_a_cam_of_one_cylindrical_joint_is_no_screw(kind, on):
+    """It was a thread of the lead of -1 m: its slope changes, so that its friction angle does; refused without a preload."""
+    system = mbd.System("cylinder cam", gravity=(0, 0, -G))
+    body = system.add(mbd.Body("body", M, (J, J, J)))
+    slide = system.add(CJ("slide", system.ground, body, point=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(kind("groove", slide.coordinate("angle"), slide.coordinate("displacement"), lambda q: 0.002 * np.sin(q)))
+    system.add(mbd.JointFriction("rub", system[on], mbd.Coulomb(0.1), radius=R))
+    with pytest.raises(mbd.ModelError, match="'rub'"):
+        system.compile()
+
+
+@pytest.mark.slow
+def test_a_belt_grips_and_slips_at_its_capacity():
+    """It goes round a rim without mass that rubs on pulley b. v: slip of the belt;  v' = 5 g t - d while it slips, 0 while F < capacity."""
+    r_a, r_b, J_a, J_b, F, v = 0.1, 0.2, 0.02, 0.05, 12.0, 5.0
+    system = mbd.System("belt")
+    a = system.add(mbd.Body("a", 1.0, (J_a, J_a, J_a), omega_bar=(0, 0, v / r_a)))
+    b = system.add(mbd.Body("b", 1.0, (J_b, J_b, J_b), r=(1, 0, 0)))
+    rim = system.add(mbd.Body("rim", 0.0, (0, 0, 0), r=b.r, omega_bar=(0, 0, v / r_b)))
+    of_a, of_b = (system.add(RJ(f"pin {w.name}", system.ground, w, point=w.r, axis=(0, 0, 1))) for w in (a, b))
+    slip = system.add(RJ("slip", b, rim, point=b.r, axis=(0, 0, 1)))
+    system.add(Coupling("belt", {of_a: -r_a, of_b: r_b, slip: r_b}))
+    system.add(mbd.JointFriction("grip", slip, mbd.Coulomb(1.0), radius=r_b, preload=F))
+    system.add(mbd.Motor("load", of_b, torque=lambda t: -5.0 * t))
+    result = mbd.simulate(system, 1.0, rtol=1e-10, atol=1e-12)
+    d, g = F * (r_a**2 / J_a + r_b**2 / J_b), 5.0 * r_b / J_b
+    grips = (d - np.sqrt(d * d - 2.0 * g * v)) / g
+    slips = d / g
+    assert [one.t for one in result.events] == pytest.approx([grips, slips], abs=1e-8)
+    rate = r_b * result.joint("slip").rate
+    assert rate[-1] == pytest.approx(g * (1.0 - slips) ** 2 / 2.0, abs=1e-8)
+    stuck = (result.t > grips + 1e-6) & (result.t < slips)
+    assert np.abs(rate[stuck]).max() < 1e-8
+    assert np.abs(result.energy().drift).max() < 1e-7
 
 
 def test_what_a_loss_cannot_be_is_refused_by_name():

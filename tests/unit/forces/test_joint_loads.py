@@ -289,7 +289,7 @@ WRONG = {
     "violated": (lambda pin, ball: limit(pin, upper=0.2, k=1.0), r"q = 0.25 rad is 0.05 rad beyond upper = 0.2 rad"),
     "ball": (
         lambda pin, ball: mbd.JointSpring("s", ball, k=1.0),
-        r"joint 'ball' \(SJ\) has no coordinate that a force could act along",
+        r"joint 'ball' \(SJ\) has no coordinate that a force could act along.*K=\(0, 0, 0, k, k, k\)",
     ),
     "spring": (lambda pin, ball: mbd.JointSpring("s", pin, k=-1.0), "k is -1 N m/rad, must not be negative"),
     "nothing": (lambda pin, ball: mbd.JointSpring("s", pin), "it has no k, no c and no characteristic"),

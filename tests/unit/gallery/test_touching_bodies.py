@@ -39,7 +39,7 @@ def test_the_woodpecker_pecks_in_a_limit_cycle():
     period, height = np.diff([event.t for event in pecks]), np.diff([event.state.r[1, 1] for event in pecks])
     assert abs(period[-1] - period[-2]) <= 1e-7
     assert abs(height[-1] - height[-2]) <= 1e-8
-    assert period[-1] == pytest.approx(0.13074753, abs=1e-7)  # this model, by two integrators
+    assert period[-1] == pytest.approx(0.13074753, abs=1e-7)  # by Dormand-Prince and DOP853
     assert height[-1] == pytest.approx(-0.01449691, abs=1e-7)
     assert {"lower: sticks", "lower: slips"} <= {event.name for event in result.events}
     assert np.diff(result.energy().total).max() <= 1e-12

@@ -8,7 +8,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd import PointForce
 from haugmbd.gallery import double_pendulum, governor
-from joints import Distance
+from joints import CJ, RJ, TJ, Distance, TranslationDriver
 
 METHODS = {"fixed": {"h": 1e-3}, "adaptive": {"rtol": 1e-9, "atol": 1e-9}}
 
@@ -182,3 +182,52 @@ def test_rattle_says_where_a_damper_is_stiff(h):
     exact = mbd.simulate(governor(), 0.02, integrator=mbd.DOP853(rtol=1e-11, atol=1e-11))
     found = mbd.simulate(governor(), 0.02, integrator=mbd.RATTLE(2e-5))
     assert np.abs(found.r[-1] - exact.r[-1]).max() < 1e-6
+
+
+RUNS = {
+    "error control": {"rtol": 1e-8},
+    "fixed steps": {"h": 1e-3},
+    "generalized-alpha": {"integrator": mbd.GeneralizedAlpha(h=1e-3)},
+    "BDF": {"integrator": mbd.BDF(rtol=1e-7)},
+}
+
+
+def pushed_to_its_dead_centre(push):
+    """A slider-crank whose slider is driven by push(t): beyond 0.2835 m crank and rod are in line, and would have to be longer."""
+    start, pin, end = np.array([(0.0, 0.0, 0.0), (0.3, 0.4, 0.0), (0.3 + np.sqrt(0.84), 0.0, 0.0)])
+    system = mbd.System("slider-crank", gravity=(0, -9.81, 0))
+    crank = system.add(mbd.Body("crank", *mbd.inertia.cylinder(0.03, 0.5, mass=1.0, axis=pin - start), r=pin / 2))
+    rod = system.add(mbd.Body("rod", *mbd.inertia.cylinder(0.03, 1.0, mass=2.0, axis=end - pin), r=(pin + end) / 2))
+    slider = system.add(mbd.Body("slider", 1.0, (0.01, 0.01, 0.01), r=end))
+    system.add(RJ("A", system.ground, crank, point=start, axis=(0, 0, 1)))
+    system.add(RJ("B", crank, rod, point=pin, axis=(0, 0, 1)))
+    system.add(CJ("C", rod, slider, point=end, axis=(0, 0, 1)))
+    rail = system.add(TJ("rail", system.ground, slider, point=end, axis=(1, 0, 0)))
+    system.add(TranslationDriver("drive", rail, f=push))
+    return system
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", RUNS.values(), ids=list(RUNS))
+def test_a_run_names_the_dead_centre_that_kinematics_names(how):
+    """One cause in both: the singular position and its joints, and neither a jump in a force nor a stiff spring."""
+    ends = np.sqrt(2.0 * (1.5 - 0.3 - np.sqrt(0.84)))
+    with pytest.raises(mbd.SimulationError, match="at a singular position: the rows of 'C', 'B', 'drive', 'A'"):
+        mbd.kinematics(pushed_to_its_dead_centre(lambda t: 0.5 * t * t), np.linspace(0.0, 1.2, 13))
+    with pytest.raises(mbd.SimulationError, match=r"a singular position \(a dead centre.*'drive'.*become dependent") as caught:
+        mbd.simulate(pushed_to_its_dead_centre(lambda t: 0.5 * t * t), 1.2, **how)
+    assert caught.value.result.t[-1] == pytest.approx(ends, abs=2e-3)
+    assert "not smooth" not in str(caught.value)
+    assert "stiff" not in str(caught.value)
+
+
+@pytest.mark.slow
+def test_a_force_that_has_a_pole_is_no_singular_position():
+    """The words of a run that finds no step at a regular pose stay those of a force."""
+    system = mbd.System("pushed", gravity=(0, 0, -9.81))
+    rod = system.add(mbd.Body("rod", 1.0, (0.1, 0.1, 0.1), r=(0.5, 0.0, 0.0)))
+    system.add(RJ("pin", system.ground, rod, point=(0, 0, 0), axis=(0, 1, 0)))
+    system.add(PointForce("pole", rod, point=rod.r, force=lambda t: (0.0, 0.0, 1.0 / (0.3 - t) ** 2)))
+    with pytest.raises(mbd.SimulationError) as caught:
+        mbd.simulate(system, 1.0, rtol=1e-8)
+    assert "singular position" not in str(caught.value)

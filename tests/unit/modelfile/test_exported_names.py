@@ -118,7 +118,7 @@ def test_the_command_converts_to_every_format(tmp_path, capsys):
         assert f"wrote {tmp_path / name}" in capsys.readouterr().out
     assert (tmp_path / "a.yaml").exists()
     assert main.main(["convert", str(source), str(tmp_path / "a.step")]) == 2
-    assert "a model is written as .json, .urdf, .xml, .sdf, .asmt, .glb" in capsys.readouterr().err
+    assert "a model is written as .json, .urdf, .xml, .sdf, .asmt, .fmu, .glb" in capsys.readouterr().err
     assert main.main(["convert", "governor", str(tmp_path / "a.urdf")]) == 1
     assert main.main(["convert", "governor", str(tmp_path / "a.urdf"), "--leave-out"]) == 0
     assert "left out: TSDA 'coupling 1'" in capsys.readouterr().out

@@ -7,6 +7,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import pendulum, slider_crank
+from joints import RJ, Distance
 from tests.support.with_contacts import simulate_with
 
 COMPLAINTS = ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded")
@@ -198,3 +199,41 @@ def test_a_large_motion_stays_small_and_plays(chromium, tmp_path):
     look = "const look = () => mechanism.time > 1.0 ? done(mechanism.playing) : requestAnimationFrame(look); look();"
     assert chromium.evaluate(f"(mechanism.play(), new Promise((done) => {{ {look} }}))") is True
     chromium.evaluate("mechanism.pause()")
+
+
+@pytest.fixture(scope="module")
+def switched():
+    """A bar that leaves its pin for a spring at 0.2 s, and is gripped twice, from 0.5 s on and from 0.8 s on."""
+    system = mbd.System("bar", gravity=(0, 0, -9.81))
+    bar = system.add(mbd.Body("bar", 2.0, (1e-3, 1 / 6, 1 / 6), r=(0.5, 0, 0)))
+    system.add(RJ("pin", system.ground, bar, point=(0, 0, 0), axis=(0, 1, 0)))
+    system.add(Distance("rod", system.ground, bar, point_i=(0, 0, 1), point_j=(0.5, 0, 0)), active=False)
+    system.add(mbd.TSDA("spring", system.ground, bar, point_i=(0, 0, 1), point_j=(0.5, 0, 0), k=10.0, l0=1.0), active=False)
+    at = {t: mbd.Event(f"at {t}", lambda time, state, t=t: time - t) for t in (0.2, 0.5, 0.7, 0.8)}
+    events = [
+        at[0.2].then(release="pin", lock="spring"),
+        at[0.5].then(grip="rod"),
+        at[0.7].then(release="rod"),
+        at[0.8].then(grip="rod"),
+    ]
+    return mbd.simulate(system, 1.0, h=1e-2, events=events)
+
+
+def test_parts_are_drawn_while_they_are_on(chromium, switched, tmp_path):
+    """Also those that are off at the start; a grip at each of its poses."""
+    chromium.open(switched.animate(tmp_path / "bar.html").as_uri())
+    drawn = """(mechanism.seek(%r), [...player.world.joints, ...player.world.loads, ...player.world.late].filter((part) =>
+      !part.hidden && part.parts.every((mesh) => mesh.visible)).map((part) => part.name))"""
+    lines = (
+        """[...player.world.late].flatMap((part) => part.links || [part]).filter(({ object }) => object && object.visible).length"""
+    )
+    for t, names, shown in (
+        (0.1, ["pin"], 0),
+        (0.3, ["spring"], 1),
+        (0.6, ["rod", "spring"], 2),
+        (0.75, ["spring"], 1),
+        (0.9, ["rod", "spring"], 2),
+    ):
+        assert sorted(chromium.evaluate(drawn % t)) == names, t
+        assert chromium.evaluate(lines) == shown, t
+    assert chromium.evaluate("mechanism.names().joints") == ["pin"]

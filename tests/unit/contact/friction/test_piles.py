@@ -126,3 +126,16 @@ def test_bodies_that_overlap_at_the_start_are_an_error_with_the_pair():
     system.add(mbd.Contacts("more", [top, inside]))
     with pytest.raises(mbd.ModelError, match=r"'more: 0\.0 2-inside'.*overlap"):
         mbd.simulate(system, 0.1, h=1e-3, integrator=mbd.MoreauJean())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("depth", [2e-3, 0.03])
+def test_an_overlap_of_shapes_names_both_sides_and_the_depth(depth):
+    """A pair of shapes has no normal that could be turned: both sides with their bodies, the depth, and what to do."""
+    system, box = mbd.System("two boxes"), mbd.Box((0.2, 0.2, 0.2))
+    low, high = (system.add(mbd.Body(name, 1.0, (0.01,) * 3, r=(0, 0, z))) for name, z in (("low", 0.1), ("high", 0.3 - depth)))
+    system.add(mbd.Contact("face", low, high, shape_i=box, shape_j=box, mu=0.3))
+    with pytest.raises(mbd.ModelError, match="Box of 'low' and Box of 'high' overlap by") as error:
+        mbd.simulate(system, 0.1)
+    assert f"overlap by {depth:.6g} m" in str(error.value)
+    assert "turn the normal" not in str(error.value)
