@@ -348,7 +348,8 @@ def _linear(model_at: Callable[[Array], Model], names: tuple[str, ...], values: 
 
     def at(p: Array) -> Array:
         model = model_at(p)
-        return np.concatenate([model.tables.reals, driver_constants(model).ravel(), model.y0])
+        constants = np.nan_to_num(driver_constants(model), nan=0.0).ravel()  # NaN: of drivers that are evaluated at each time
+        return np.concatenate([model.tables.reals, constants, model.y0])
 
     def along(j: int, part: float) -> Array:
         p = values.copy()
@@ -379,7 +380,7 @@ def _linear(model_at: Callable[[Array], Model], names: tuple[str, ...], values: 
     parts += [np.array([along(j, x)[j] for j, x in enumerate(row)]) for row in rng.uniform(0.6, 1.6, (BETWEEN, len(names)))]
     for place in parts:
         off = np.abs(_built(at, place, names) - base - slopes @ place)[moves]
-        if (off > LINEAR * (np.abs(here[moves]) + np.abs(slopes[moves]) @ np.abs(place))).any():
+        if not (off <= LINEAR * (np.abs(here[moves]) + np.abs(slopes[moves]) @ np.abs(place))).all():
             raise UsageError(
                 f"{WHO}: the equations are no linear function of {', '.join(map(repr, names))} together (lengths, points and axes are "
                 "none): write an FMU for each value, or leave one out."

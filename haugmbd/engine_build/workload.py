@@ -53,6 +53,7 @@ LEFT_OUT: dict[str, str] = {
     "haugmbd.kkt.minimum_degree.bisection_levels": "returns arrays that it makes",
     "haugmbd.kkt.front_plan.lay_out": "returns arrays that it makes",
     "haugmbd.kkt.front_plan.fold": "returns arrays that it makes",
+    "haugmbd.contact.islands.islands_entry": "makes arrays: plain Python solves the islands of contacts",
     "haugmbd.drivers.program.sample_kernel": "makes its room: plain Python samples the drivers",
 }
 """Entries that are not in the engine, and why."""

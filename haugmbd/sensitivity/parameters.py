@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
+from haugmbd.batches.parameters import GRAVITY, named_parameters, unknown, variables_of
 from haugmbd.batches.parameters import Parameter as PathParameter
 from haugmbd.batches.parameters import read_parameters as read_paths
-from haugmbd.batches.parameters import unknown, variables_of
 from haugmbd.batches.variant import variant_system
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
@@ -295,7 +295,7 @@ def component(name: str) -> tuple[str, tuple[int, ...]]:
 def present(model: Model, variable: Any) -> Array:
     """Return the value of an array that a system has, writable.  Raise UsageError for one that its part does not keep."""
     if variable.part is None:
-        return np.array(model.gravity, dtype=np.float64)
+        return np.array(model.gravity if variable.name == GRAVITY else named_parameters(model)[variable.name], dtype=np.float64)
     if not hasattr(variable.part, variable.name):
         raise UsageError(
             f"{variable.part.name}.{variable.name} of this {type(variable.part).__name__} is given by frames on its bodies, so that it has "

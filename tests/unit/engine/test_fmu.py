@@ -15,8 +15,9 @@ import pytest
 import haugmbd as mbd
 from haugmbd import gallery
 from haugmbd.cli.main import main
-from haugmbd.fmu import LINEAR, _linear
+from haugmbd.fmu import LINEAR, _linear, _model_and_parameters
 from haugmbd.fmu import Unit as Reader
+from haugmbd.interactive import _value as value
 from haugmbd.sensitivity.parameters import Parameters, builder_of
 from joints import RJ, RotationDriver
 
@@ -205,6 +206,31 @@ def test_the_run_that_is_proposed_begins_at_the_state(binary, tmp_path, version)
     assert (float(run["startTime"]), float(run["stopTime"])) == (0.2, 0.5)
     with pytest.raises(mbd.UsageError, match=r"after the start, t = 0\.2 s"):
         crank().to_fmu(tmp_path / "x.fmu", state=late, stop_time=0.1, version=version, platforms=binary)
+
+
+def swung():
+    """A pendulum with a torque whose expression reads parameters."""
+    system, _, pin = pendulum()
+    system.add(mbd.Motor("motor", pin, torque=mbd.Expression("k * sin(w * t)", parameters={"k": 0.5, "w": 2.0})))
+    return system
+
+
+def test_parameters_of_an_expression_have_their_own_values(binary, tmp_path):
+    """And not that of gravity, which belongs to no part either."""
+    variables = described(swung().to_fmu(tmp_path / "x.fmu", parameters=["k", "w", "gravity[2]"], platforms=binary))[1]
+    assert [float(variables[name]["start"]) for name in ("k", "w")] == [0.5, 2.0]
+    model = swung().compile()
+    assert float(variables["gravity[2]"]["start"]) == model.gravity[2]
+    assert [float(value(model, name)) for name in ("k", "w", "gravity[2]")] == [0.5, 2.0, model.gravity[2]]  # as sliders of a page
+
+
+def test_drivers_that_are_evaluated_at_each_time_have_no_numbers_to_set():
+    """Whatever the parameters: all numbers that they move are finite, and belong to what reads them."""
+    _, linear = _model_and_parameters(swung(), (), ("k", "w", "bar.mass"))
+    assert np.isfinite(linear.base).all()
+    assert np.isfinite(linear.slopes).all()
+    assert linear.slopes.any(axis=1).all()
+    assert {kind for kind, _ in linear.places} == {0}
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -541,7 +567,17 @@ def test_a_late_state_goes_on_as_simulate_does(tmp_path, version):
     unit = Unit(file, tmp_path / "x").begin(0.2)
     unit.slave.doStep(0.2, 0.1)
     on = mbd.simulate(crank(), 0.3, state=late, h=H)
-    assert np.abs(unit.get() - on.body("slider").r[-1]).max() < 1e-12
+    assert np.abs(unit.get() - on.at(0.3).r[on.model.body_names.index("slider")]).max() < 1e-12
+
+
+@built
+@pytest.mark.slow
+def test_parameters_of_an_expression_move_the_torque(tmp_path):
+    file = swung().to_fmu(tmp_path / "x.fmu", parameters=["k", "w"], outputs=["pin.angle"], h=H)
+    unit = Unit(file, tmp_path / "x").begin(k=0.8, w=3.0)
+    system, _, pin = pendulum()
+    system.add(mbd.Motor("motor", pin, torque=mbd.Expression("k * sin(w * t)", parameters={"k": 0.8, "w": 3.0})))
+    assert np.abs(unit.play(inputs=()) - stepped(system, [], outputs=["pin.angle"])).max() < 1e-12
 
 
 @built
