@@ -27,7 +27,6 @@ from typing import Any
 import numpy as np
 
 from haugmbd.bodies import inertia as solids
-from haugmbd.bodies.frame import Frame
 from haugmbd.bodies.inertia import MassProperties, combine
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords, did_you_mean
@@ -35,9 +34,9 @@ from haugmbd.errors import Fault, ModelFileError, UsageError
 from haugmbd.math import euler_parameters
 from haugmbd.modelfile.asmt.assembly import AsmtJoint, AsmtLimit, Assembly, Marker, Part
 from haugmbd.modelfile.asmt.assembly import AsmtMotion as Motion
-from haugmbd.modelfile.asmt.limits import limits_of
 from haugmbd.modelfile.asmt.mechanism import UNIT, mechanism
-from haugmbd.modelfile.imports import IDENTITY, OPEN, ImportReport, LoopClosure, Transform, add_stops, close_joints, read_stiffness
+from haugmbd.modelfile.asmt.read import reported
+from haugmbd.modelfile.imports import IDENTITY, Transform, close_joints, read_stiffness
 from haugmbd.modelfile.text import number, read_bounded
 from haugmbd.modelfile.values import finite
 from haugmbd.modelfile.xml_reader import Element, parse_xml
@@ -184,36 +183,8 @@ def read_fcstd(
         raise ModelFileError(str(path), made.faults)
     built.system.tolerance = tolerance
     done = close_joints(built.system, bool(built.system.joints), close)
-    limits, unread = limits_of(made, built.system.joints) if stiffness is not None else ([], [str(limit) for limit in made.limits])
-    stops = add_stops(limits, built.system, done.system, stiffness)
-    bodies = {body.name: body for body in done.system.bodies}
-    done.system.import_report = ImportReport(
-        source=str(path),
-        links=len(made.parts),
-        joints=len(made.joints) + len(made.motions),
-        body_of={part: body for part, (body, _) in built.where.items() if part},
-        q={},
-        frames={part: Frame(bodies[body], at.r, at.A) for part, (body, at) in built.where.items() if part},
-        substituted=(*built.substituted, *stops.substituted),
-        ignored=(
-            *(text if n == 1 else f"{text} ({n})" for text, n in made.ignored.items()),
-            *built.dropped,
-            *unread,
-            *stops.ignored,
-        ),
-        loops=tuple(
-            LoopClosure(name, made.joints[name].type if name in made.joints else "motion", "FCStd", *gap)
-            for name, gap in done.gaps.items()
-            if max(gap) > OPEN
-        ),
-        iterations=done.iterations,
-        closed=done.closed,
-        degrees_of_freedom=done.degrees_of_freedom,
-        warnings=(*built.warnings, *done.warnings, *stops.warnings),
-        word="part",
-        nothing_moves="All its parts are grounded, or fixed to those that are.",
-    )
-    return done.system
+    nothing_moves = "All its parts are grounded, or fixed to those that are."
+    return reported(made, built, done, (str(path), "FCStd", nothing_moves), stiffness)
 
 
 def _document(path: FilePath, wanted: str | None) -> Document:

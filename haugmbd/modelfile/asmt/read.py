@@ -91,11 +91,21 @@ def read_asmt(
         raise ModelFileError(str(path), made.faults)
     built.system.tolerance = tolerance
     done = _closed(built, close)
+    nothing_moves = "All its parts are fixed to the assembly, which is the ground: remove a fixed joint of the file."
+    return reported(made, built, done, (str(path), "ASMT", nothing_moves), stiffness)
+
+
+def reported(made: Assembly, built: Built, done: Closed, file: tuple[str, str, str], stiffness: float | None) -> System:
+    """Return the closed mechanism of an assembly with its stops, if they have a stiffness, and its report.
+
+    file: path, format, and what to do where nothing moves
+    """
+    source, kind, nothing_moves = file
     limits, unread = limits_of(made, built.system.joints) if stiffness is not None else ([], [str(limit) for limit in made.limits])
     stops = add_stops(limits, built.system, done.system, stiffness)
     bodies = {body.name: body for body in done.system.bodies}
     done.system.import_report = ImportReport(
-        source=str(path),
+        source=source,
         links=len(made.parts),
         joints=len(made.joints) + len(made.motions),
         body_of={part: body for part, (body, _) in built.where.items() if part},
@@ -104,7 +114,7 @@ def read_asmt(
         substituted=(*built.substituted, *stops.substituted),
         ignored=(*_ignored(made), *built.dropped, *unread, *stops.ignored),
         loops=tuple(
-            LoopClosure(name, made.joints[name].type if name in made.joints else "motion", "ASMT", *gap)
+            LoopClosure(name, made.joints[name].type if name in made.joints else "motion", kind, *gap)
             for name, gap in done.gaps.items()
             if max(gap) > OPEN
         ),
@@ -113,7 +123,7 @@ def read_asmt(
         degrees_of_freedom=done.degrees_of_freedom,
         warnings=(*built.warnings, *done.warnings, *stops.warnings),
         word="part",
-        nothing_moves="All its parts are fixed to the assembly, which is the ground: remove a fixed joint of the file.",
+        nothing_moves=nothing_moves,
     )
     return done.system
 
