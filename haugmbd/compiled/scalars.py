@@ -59,13 +59,12 @@ class DualType(ActiveType):
 Dual = DualType()
 
 
-@register_model(DualType)
-class DualModel(models.DataModel):  # type: ignore[misc]
-    """A value and a vector of tangents, without space between them."""
+class PairModel(models.DataModel):  # type: ignore[misc]
+    """A value and what goes with it, the same in registers and in memory.  parts: their type"""
 
-    def __init__(self, manager: Any, kind: Any) -> None:
+    def __init__(self, manager: Any, kind: Any, parts: Any) -> None:
         super().__init__(manager, kind)
-        self._type = ir.LiteralStructType([DOUBLE, VECTOR], packed=True)
+        self._type = parts
 
     def get_value_type(self) -> Any:
         """Return the type of a number in registers."""
@@ -90,6 +89,14 @@ class DualModel(models.DataModel):  # type: ignore[misc]
     def traverse(self, builder: Any) -> Any:
         """Return no parts."""
         return []
+
+
+@register_model(DualType)
+class DualModel(PairModel):
+    """A value and a vector of tangents, without space between them."""
+
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, ir.LiteralStructType([DOUBLE, VECTOR], packed=True))
 
 
 # ------------------------------------------------------------------------------------------------------------ LLVM

@@ -22,13 +22,13 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.array_views import lower_view
 from haugmbd.compiled.jit import kernel
 from haugmbd.compiled.numba_names import COMPILES, Nothing, intrinsic, ir, types
-from haugmbd.compiled.scalars import ActiveType, active_operator, compare_values
+from haugmbd.compiled.scalars import ActiveType, PairModel, active_operator, compare_values
 
 if COMPILES:
     from numba.core import cgutils
-    from numba.extending import lower_cast, models, register_model
+    from numba.extending import lower_cast, register_model
 else:
-    cgutils = lower_cast = models = register_model = Nothing()
+    cgutils = lower_cast = register_model = Nothing()
 
 TAPED = np.dtype([("value", np.float64), ("entry", np.int64)])
 """A taped number in memory."""
@@ -69,36 +69,11 @@ Taped = TapedType()
 
 
 @register_model(TapedType)
-class TapedModel(models.DataModel):  # type: ignore[misc]
+class TapedModel(PairModel):
     """A value and the address of its entry."""
 
     def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind)
-        self._type = ir.LiteralStructType([DOUBLE, WORD])
-
-    def get_value_type(self) -> Any:
-        """Return the type of a number in registers."""
-        return self._type
-
-    def get_data_type(self) -> Any:
-        """Return the type of a number in memory."""
-        return self._type
-
-    get_argument_type = get_return_type = get_value_type
-
-    def as_data(self, builder: Any, value: Any) -> Any:
-        """Return the number as it is in memory."""
-        return value
-
-    as_argument = as_return = from_data = from_argument = from_return = as_data
-
-    def get_nested_types(self) -> Any:
-        """Return no types: a number has no parts."""
-        return ()
-
-    def traverse(self, builder: Any) -> Any:
-        """Return no parts."""
-        return []
+        super().__init__(manager, kind, ir.LiteralStructType([DOUBLE, WORD]))
 
 
 def _number(builder: Any, value: Any, address: Any) -> Any:
