@@ -22,7 +22,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.formulations.base import Formulation, KKTSolution, KKTSystem
 from haugmbd.formulations.error_messages import explain
 from haugmbd.friction.routine import SOLVE as SOLVE_FRICTION
-from haugmbd.kkt.solver import finish_solution
+from haugmbd.kkt.solver import finish_solution, put_loads
 from haugmbd.kkt.tree_solver import has_tree
 from haugmbd.math.body_columns import VELOCITY
 from haugmbd.math.euler_kernels import put_euler_rate
@@ -131,14 +131,7 @@ def factorize_and_solve_entry(P: Pack) -> int:
 def put_right_hand_side(P: Pack) -> None:
     """Write b = (Q, gamma)."""
     ws.solve_for(P)[0, 0] = at.ACCELERATIONS
-    b, Q, level = ws.right_hand_side(P), ws.generalized_forces(P), ws.row_values(P)
-    n = Q.shape[0]
-    for k in range(n):
-        for a in range(6):
-            b[k, a] = Q[k, a]
-    for e in range(b.shape[0] - n):
-        for a in range(6):
-            b[n + e, a] = level[6 * e + a, 2]
+    put_loads(P)
 
 
 @kernel

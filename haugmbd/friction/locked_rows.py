@@ -24,7 +24,7 @@ from haugmbd.friction.release import OVER
 from haugmbd.friction.responses import put_base_wrenches, put_sliding_columns_alone
 from haugmbd.friction.sliding import put_wrenches_at, solve_sliding, wrench_of_joint
 from haugmbd.kkt.block_solver import elimination_order
-from haugmbd.kkt.solver import finish_solution
+from haugmbd.kkt.solver import finish_solution, put_loads
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import Pack
 
@@ -62,17 +62,18 @@ def locks(P: Pack, L: Loop, by_modes: bool) -> bool:
 def is_locked(L: Loop, k: int, by_modes: bool) -> bool:
     """Return whether joint k is locked."""
     state = L.modes[k, at.MODE] if by_modes else L.terms[k, at.STATE]
-    return L.ints[k, at.LOADED] == 1 and state == at.STICKS  # type: ignore[no-any-return]
+    locked: bool = L.ints[k, at.LOADED] == 1 and state == at.STICKS
+    return locked
 
 
 @kernel
 def free_slot(L: Loop, k: int) -> int:
     """Return the slot of the edge of joint k that is none of its five rows."""
     first = ROWS * (L.ints[k, at.SLOTS] // ROWS)
-    slot = ROWS * first + (ROWS * (ROWS - 1)) // 2
+    slot: int = ROWS * first + (ROWS * (ROWS - 1)) // 2
     for c in range(FIVE):
         slot -= L.ints[k, at.SLOTS + c]
-    return slot  # type: ignore[no-any-return]
+    return slot
 
 
 @kernel
@@ -112,14 +113,8 @@ def unlock_rows(P: Pack, L: Loop, by_modes: bool) -> None:
 @kernel
 def put_forces(P: Pack, L: Loop, slide: bool) -> None:
     """Write b = (Q + B^T f, gamma), with the friction of the joints that slide if `slide`."""
-    b, Q, level = ws.right_hand_side(P), ws.generalized_forces(P), ws.row_values(P)
-    n = Q.shape[0]
-    for k in range(n):
-        for a in range(6):
-            b[k, a] = Q[k, a]
-    for e in range(b.shape[0] - n):
-        for a in range(6):
-            b[n + e, a] = level[6 * e + a, 2]
+    put_loads(P)
+    b = ws.right_hand_side(P)
     for k in range(L.ints.shape[0]):
         if slide and slides_now(L, k):
             add_friction(L.ints, L.terms, k, b)

@@ -38,6 +38,7 @@ from haugmbd.friction.sliding import largest, put_wrenches_at, solve_sliding, wr
 from haugmbd.friction.sticking import condense_sticking
 from haugmbd.kkt.block_solver import elimination_order
 from haugmbd.kkt.many_right_sides import LANES
+from haugmbd.kkt.solver import put_loads
 from haugmbd.kkt.tree_arrays import tree_steps
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import Pack
@@ -87,14 +88,8 @@ def put_solution(P: Pack, L: Loop, base: Array) -> None:
 @kernel
 def solve_with_forces(P: Pack) -> int:
     """Solve K x = (Q + B^T f, gamma) once more with the friction found: for solvers that keep data of their last solution."""
-    b, Q, level, L = ws.right_hand_side(P), ws.generalized_forces(P), ws.row_values(P), loop_of(P)
-    n = Q.shape[0]
-    for k in range(n):
-        for a in range(6):
-            b[k, a] = Q[k, a]
-    for e in range(b.shape[0] - n):
-        for a in range(6):
-            b[n + e, a] = level[6 * e + a, 2]
+    put_loads(P)
+    b, L = ws.right_hand_side(P), loop_of(P)
     for k in range(L.ints.shape[0]):
         if L.ints[k, at.LOADED] == 1:
             add_friction(L.ints, L.terms, k, b)

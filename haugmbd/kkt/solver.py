@@ -208,6 +208,19 @@ def refiner(solve: Any) -> Any:
 
 
 @kernel
+def put_loads(P: Pack) -> None:
+    """Write b = (Q, gamma)."""
+    b, Q, level = ws.right_hand_side(P), ws.generalized_forces(P), ws.row_values(P)
+    n = Q.shape[0]
+    for k in range(n):
+        for a in range(6):
+            b[k, a] = Q[k, a]
+    for e in range(b.shape[0] - n):
+        for a in range(6):
+            b[n + e, a] = level[6 * e + a, 2]
+
+
+@kernel
 def finish_solution(P: Pack) -> int:
     """Solve K x = b for the b that was the right-hand side when `factorize` or `begin` was called."""
     code = P.finish(P, P.python_solver)
