@@ -35,8 +35,39 @@ TINY = 1e-12
 """Sine of the angle below which the direction of the swing is not known; the limit is far away there."""
 
 
+class AngleLimit(ForceElement):
+    """What limits of an angle between the two bodies of a joint share: a couple about an axis n, with a damper of c."""
+
+    joint: Joint
+    c: float
+
+    def bodies(self) -> tuple[Body, ...]:
+        return (self.joint.i, self.joint.j)
+
+    def needs(self) -> tuple[Joint, ...]:
+        return (self.joint,)
+
+    def points(self) -> dict[str, Frame]:
+        return {"": self.joint.frame_j}
+
+    def marks(self) -> tuple[Mark, ...]:
+        return ()
+
+    @property
+    def keeps_energy(self) -> bool:
+        return self.c == 0.0
+
+    @staticmethod
+    def couple(p: Array, n: Array, tau: float) -> Array:
+        """Return (0, n_bar) of both bodies (2, 6), of a torque tau n on body j, and its opposite on body i.  p: (2, 4), n: (3,) global"""
+        Q = np.zeros((2, 6))
+        for side, sign in ((0, -1.0), (1, 1.0)):
+            Q[side, 3:] = sign * tau * (rotation_matrix(normalized(p[side])).T @ n)
+        return Q
+
+
 @public_class
-class ConeLimit(ForceElement):
+class ConeLimit(AngleLimit):
     """Limit of the swing between two bodies: springs and dampers that never pull, or impacts with restitution.
 
     Parameters
@@ -138,18 +169,6 @@ class ConeLimit(ForceElement):
     def number_faults(self) -> tuple[Fault, ...]:
         return self._own
 
-    def bodies(self) -> tuple[Body, ...]:
-        return (self.joint.i, self.joint.j)
-
-    def needs(self) -> tuple[Joint, ...]:
-        return (self.joint,)
-
-    def points(self) -> dict[str, Frame]:
-        return {"": self.joint.frame_j}
-
-    def marks(self) -> tuple[Mark, ...]:
-        return ()
-
     def row(self) -> DP1:
         """Return the row of the rigid limit while it is closed, whose Phi is the gap [rad] and whose multiplier the torque [N m]."""
         sine, cosine = np.sin(self.angle), np.cos(self.angle)
@@ -172,20 +191,11 @@ class ConeLimit(ForceElement):
 
     def forces(self, t: float, r: Array, p: Array, v: Array, omega_bar: Array) -> Array:
         """Return (0, n_bar) of both bodies."""
-        Q = np.zeros((2, 6))
         if self.impulsive:
-            return Q
-        states = np.hstack([r, p, v, omega_bar])[:, None]
-        theta, rate, n = self.swing(states)
+            return np.zeros((2, 6))
+        theta, rate, n = self.swing(np.hstack([r, p, v, omega_bar])[:, None])
         tau = float(self.torque(theta, rate)[0])
-        if tau > 0.0:
-            for side, sign in ((0, 1.0), (1, -1.0)):
-                Q[side, 3:] = sign * tau * (rotation_matrix(normalized(p[side])).T @ n[0])
-        return Q
-
-    @property
-    def keeps_energy(self) -> bool:
-        return self.c == 0.0
+        return self.couple(p, n[0], -tau) if tau > 0.0 else np.zeros((2, 6))
 
     def ledger(self, t: Array, bodies: Array, angle: Array) -> EnergyLedger:
         theta, rate, _ = self.swing(bodies)

@@ -20,16 +20,16 @@ from typing import Any
 
 import numpy as np
 
-from haugmbd.bodies.body import Body
-from haugmbd.bodies.frame import Frame, body_vector
+from haugmbd.bodies.frame import body_vector
 from haugmbd.bodies.validation import read_array, read_number
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, UsageError
-from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, Mark, turned
+from haugmbd.forces.base import EnergyLedger, LoadValues, turned
+from haugmbd.forces.cone_limit import AngleLimit
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY, WIDTH
-from haugmbd.math.euler_parameters import normalized, product, rotation_matrix
+from haugmbd.math.euler_parameters import normalized, product
 
 TINY = 1e-9
 """1 + a . b below which the swing is half a turn, and the twist not defined: the torque is bounded there."""
@@ -37,7 +37,7 @@ CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])
 
 
 @public_class
-class TwistLimit(ForceElement):
+class TwistLimit(AngleLimit):
     """Limit of the twist between two bodies: springs and dampers that never pull.
 
     Parameters
@@ -99,18 +99,6 @@ class TwistLimit(ForceElement):
     def number_faults(self) -> tuple[Fault, ...]:
         return self._faults
 
-    def bodies(self) -> tuple[Body, ...]:
-        return (self.joint.i, self.joint.j)
-
-    def needs(self) -> tuple[Joint, ...]:
-        return (self.joint,)
-
-    def points(self) -> dict[str, Frame]:
-        return {"": self.joint.frame_j}
-
-    def marks(self) -> tuple[Mark, ...]:
-        return ()
-
     def twist(self, bodies: Array) -> tuple[Array, Array, Array]:
         """Return theta and its rate (nt,), and n (nt, 3), along states (2, nt, 13)."""
         (i, j), (a, b) = bodies, (turned(bodies[0], self._a_i), turned(bodies[1], self._a_j))
@@ -134,17 +122,9 @@ class TwistLimit(ForceElement):
 
     def forces(self, t: float, r: Array, p: Array, v: Array, omega_bar: Array) -> Array:
         """Return (0, n_bar) of both bodies."""
-        Q = np.zeros((2, 6))
         theta, rate, n = self.twist(np.hstack([r, p, v, omega_bar])[:, None])
         tau = float(self.torque(theta, rate)[0])
-        if tau != 0.0:
-            for side, sign in ((0, -1.0), (1, 1.0)):
-                Q[side, 3:] = sign * tau * (rotation_matrix(normalized(p[side])).T @ n[0])
-        return Q
-
-    @property
-    def keeps_energy(self) -> bool:
-        return self.c == 0.0
+        return self.couple(p, n[0], tau) if tau != 0.0 else np.zeros((2, 6))
 
     def ledger(self, t: Array, bodies: Array, angle: Array) -> EnergyLedger:
         theta, rate, _ = self.twist(bodies)
