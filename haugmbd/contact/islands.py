@@ -568,29 +568,28 @@ def move(p: Island, n: Sizes) -> None:
 
 # --------------------------------------------------------------------------------------------------------------------- the methods
 @inlined_kernel
-def keep_best(p: Island, n: Sizes) -> None:
-    """Remember the iterate."""
+def copy_iterate(n: Sizes, f: Array, u: Array, lam: Array, to_f: Array, to_u: Array, to_lam: Array) -> None:
+    """Copy forces, velocities and multipliers of an iterate."""
     for k in range(n.k):
         for a in range(3):
-            p.best[k, a] = p.f[k, a]
+            to_f[k, a] = f[k, a]
     for k in range(n.m):
         for a in range(6):
-            p.best_u[k, a] = p.u[k, a]
+            to_u[k, a] = u[k, a]
     for k in range(n.r):
-        p.best_lam[k] = p.lam[k]
+        to_lam[k] = lam[k]
+
+
+@inlined_kernel
+def keep_best(p: Island, n: Sizes) -> None:
+    """Remember the iterate."""
+    copy_iterate(n, p.f, p.u, p.lam, p.best, p.best_u, p.best_lam)
 
 
 @inlined_kernel
 def take_best(p: Island, n: Sizes) -> None:
     """Go back to the best iterate."""
-    for k in range(n.k):
-        for a in range(3):
-            p.f[k, a] = p.best[k, a]
-    for k in range(n.m):
-        for a in range(6):
-            p.u[k, a] = p.best_u[k, a]
-    for k in range(n.r):
-        p.lam[k] = p.best_lam[k]
+    copy_iterate(n, p.best, p.best_u, p.best_lam, p.f, p.u, p.lam)
 
 
 @inlined_kernel

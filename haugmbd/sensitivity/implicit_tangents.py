@@ -112,6 +112,18 @@ def put_tangents(P: DualPack, real: RealPart, newton: Newton, t: float, y: Array
 
 
 @kernel
+def solve_correction(P: DualPack, real: RealPart, newton: Newton, t: float, y: Array) -> int:
+    """Solve for the correction of the residual at hand."""
+    put_residual(P, newton, y)
+    code = put_tangents(P, real, newton, t, y)
+    if code == OK:
+        code = factorize(P)
+    if code == OK:
+        code = finish(P)
+    return code
+
+
+@kernel
 def resting(P: DualPack, newton: Newton, y: Array, before: float) -> tuple[bool, float]:
     """Return whether the last correction is rounding, and its size: of velocities, relative to the largest velocity and its tangents."""
     x, n = ws.solution(P), ws.n_bodies(P)
@@ -138,12 +150,7 @@ def solve_in_duals(P: DualPack, method: ImplicitMethod, newton: Newton, t: float
             code = prepare(P, t, y)
         if code != OK:
             return code
-        put_residual(P, newton, y)
-        code = put_tangents(P, method.real, newton, t, y)
-        if code == OK:
-            code = factorize(P)
-        if code == OK:
-            code = finish(P)
+        code = solve_correction(P, method.real, newton, t, y)
         if code != OK:
             return code
         take(P, newton, y)
@@ -214,12 +221,7 @@ def correct_stage(P: DualPack, method: ImplicitMethod, newton: Newton, m: Any, i
         put_angle_rates_of_loads(P, now, y, m.angle_rates[i])
     newton.c_u = h * L[i, i]
     newton.c_q = newton.c_u**2
-    put_residual(P, newton, y)
-    code = put_tangents(P, method.real, newton, now, y)
-    if code == OK:
-        code = factorize(P)
-    if code == OK:
-        code = finish(P)
+    code = solve_correction(P, method.real, newton, now, y)
     if code != OK:
         return code
     take(P, newton, y)
