@@ -182,11 +182,10 @@ def moved_along_joints(evaluator: ResidualEvaluator, y: Array, x: Array) -> Arra
     turn = np.einsum("kab,kb->ka", rotation_matrix(p), step[:, 3:])
     shift = step[:, :3] - np.cross(turn, r)
     turn, shift = turn - turn[parent], shift - shift[parent]
-    A, d = rotation_matrix(exponential(turn)), _shift_of_screw(turn, shift)
-    q = exponential(turn)
-    d[free] = (r + step[:, :3] - np.einsum("kab,kb->ka", A, r))[
-        free
-    ]  # the centre of mass of a body without a joint goes straight on
+    q, d = exponential(turn), _shift_of_screw(turn, shift)
+    A = rotation_matrix(q)
+    straight = r + step[:, :3] - np.einsum("kab,kb->ka", A, r)  # the centre of mass of a body without a joint goes straight on
+    d[free] = straight[free]
     while parent.any():  # of each body the product up to its ancestor, in steps that double
         d = d[parent] + np.einsum("kab,kb->ka", rotation_matrix(q[parent]), d)
         q, parent = product(q[parent], q), parent[parent]
