@@ -67,7 +67,8 @@ def _read(
             kinds = ", ".join(f"{each.says} ({', '.join(each.suffixes)})" for each in takers)
             raise NothingToCheck(f"--{option} is for {kinds}, and {given!r} is not one.")
     if given in by_name():
-        return called_with(by_name()[given], given, parameters)  # type: ignore[no-any-return]
+        made: System = called_with(by_name()[given], given, parameters)
+        return made
     path = Path(given)
     if not path.is_file():
         hint = did_you_mean(given, by_name()) or "; `haugmbd gallery` lists the mechanisms"

@@ -312,9 +312,11 @@ def gap_of(table: GapTable, k: int, y: Array) -> float:
     if places[k, KIND] == ANGLE:
         q, near = arctan2(dot_of(b, c), dot_of(a, c)) - numbers[k, VALUE], y[places[k, COLUMN]]
         q += 2.0 * pi * floor((near - q) / (2.0 * pi) + 0.5)
-        return numbers[k, SIDE] * (numbers[k, LIMIT] - q)  # type: ignore[no-any-return]
+        left: float = numbers[k, SIDE] * (numbers[k, LIMIT] - q)
+        return left
     x = dot_of(a, between_points(y, places[k, BODY_I], b, places[k, BODY_J], c)) - numbers[k, VALUE]
-    return x if places[k, KIND] == PLANE else numbers[k, SIDE] * (numbers[k, LIMIT] - x)  # type: ignore[no-any-return]
+    gap: float = x if places[k, KIND] == PLANE else numbers[k, SIDE] * (numbers[k, LIMIT] - x)
+    return gap
 
 
 @kernel
@@ -328,7 +330,8 @@ def gap_rate_of(table: GapTable, k: int, y: Array) -> float:
         cosine, sine = dot_of(a, c), dot_of(b, c)
         cosine_dot, sine_dot = dot_of(a_dot, c) + dot_of(a, c_dot), dot_of(b_dot, c) + dot_of(b, c_dot)
         q_dot = (cosine * sine_dot - sine * cosine_dot) / (cosine * cosine + sine * sine)
-        return -numbers[k, SIDE] * q_dot  # type: ignore[no-any-return]
+        approach: float = -numbers[k, SIDE] * q_dot
+        return approach
     d, v_i, v_j = between_points(y, i, b, j, c), three_of(y, i, VELOCITY), three_of(y, j, VELOCITY)
     d_dot = (v_j[0] + c_dot[0] - v_i[0] - b_dot[0], v_j[1] + c_dot[1] - v_i[1] - b_dot[1], v_j[2] + c_dot[2] - v_i[2] - b_dot[2])
     rate = dot_of(a_dot, d) + dot_of(a, d_dot)

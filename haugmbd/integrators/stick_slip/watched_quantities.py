@@ -82,8 +82,10 @@ def quantity_of(ints: Ints, terms: Array, modes: Array, k: int, which: int, spee
             along += terms[k, at.ARM + c] * terms[k, at.RATE + c] * modes[k, at.AGAINST + c]
         return along + BEYOND * speed
     if which == MARGIN:
-        return terms[k, at.MARGIN] + BEYOND * (load + terms[k, at.LIMIT])  # type: ignore[no-any-return]
-    return (modes[k, at.FAST] - terms[k, at.SPEED]) * (1.0 if which == MISSING else -1.0)  # type: ignore[no-any-return]
+        margin: float = terms[k, at.MARGIN] + BEYOND * (load + terms[k, at.LIMIT])
+        return margin
+    missing: float = (modes[k, at.FAST] - terms[k, at.SPEED]) * (1.0 if which == MISSING else -1.0)
+    return missing
 
 
 @kernel
@@ -93,10 +95,12 @@ def ends_mode(modes: Array, k: int, which: int) -> bool:
     if which == ALONG:
         return mode in (at.SLIDES, at.BEGINS, at.SLOWS)
     if which == MARGIN:
-        return mode == at.STICKS  # type: ignore[no-any-return]
+        sticks: bool = mode == at.STICKS
+        return sticks
     if which == MISSING:
         return mode in (at.BEGINS, at.SLOWS)
-    return mode == at.SLIDES and modes[k, at.FAST] != 0.0  # type: ignore[no-any-return]
+    fast: bool = mode == at.SLIDES and modes[k, at.FAST] != 0.0
+    return fast
 
 
 STATE, RATES, HALFWAY, KNOWN = range(4)

@@ -134,7 +134,8 @@ def value_at(w: Watched, k: int, t: float, y: Array) -> float:
     gap = gap_of(w.table, k, y)
     if w.law[k, START_RATE] > 0.0:
         return gap / (t - w.since) if t > w.since else w.law[k, START_RATE]
-    return gap + w.law[k, BELOW]  # type: ignore[no-any-return]
+    above: float = gap + w.law[k, BELOW]
+    return above
 
 
 @kernel
@@ -172,7 +173,8 @@ def may_leap(w: Watched, k: int, step: Step, search: Search) -> bool:
     least = min(before, middle, after)
     if not (least > 0.0 and curvature > 0.0 and abs(slope) <= curvature):
         return False
-    return middle - 0.5 * slope * slope / curvature < NEARER * least  # type: ignore[no-any-return]
+    nearer: bool = middle - 0.5 * slope * slope / curvature < NEARER * least
+    return nearer
 
 
 @kernel
@@ -276,10 +278,12 @@ def put_bracket(search: Search, m: int, k: int, lower: float, upper: float, g_lo
 @kernel
 def known_or_on_dense_output(w: Watched, k: int, x: float, b: Array, step: Step, out: Array) -> float:
     """Return g on dense output, without an evaluation at the ends of its bracket."""
+    g_lower: float = b[G_LOWER]
+    g_upper: float = b[G_UPPER]
     if x == b[LOWER]:
-        return b[G_LOWER]  # type: ignore[no-any-return]
+        return g_lower
     if x == b[UPPER]:
-        return b[G_UPPER]  # type: ignore[no-any-return]
+        return g_upper
     return on_dense_output(w, k, x, step, out)
 
 
@@ -386,7 +390,8 @@ def locate(m: Motion, w: Watched, k: int, b: Array, step: Step, search: Search) 
 @kernel
 def has_passed(w: Watched, k: int, b: Array, step: Step, t: float, first: Array) -> bool:
     """Return whether g has passed zero since the start of its bracket in the state at the first impact, at t."""
-    return t > step.t_0 + b[LOWER] and b[G_LOWER] > 0.0 >= value_at(w, k, t, first)  # type: ignore[no-any-return]
+    passed: bool = t > step.t_0 + b[LOWER] and b[G_LOWER] > 0.0 >= value_at(w, k, t, first)
+    return passed
 
 
 @kernel
