@@ -40,7 +40,6 @@ from haugmbd.math.vec3 import load, store
 GAP, NORMAL, POINT_I, POINT_J, GAP_RATE, NORMAL_RATE, POINT_I_RATE, POINT_J_RATE, BIAS = 0, 1, 4, 7, 10, 11, 14, 17, 20
 """Columns of a point of contact with its rates; the first ten are those of a point."""
 
-POLYTOPES = (Box, Mesh)
 ROUND = (Sphere, Capsule)
 
 PAIRS: tuple[tuple[tuple[type, ...], tuple[type, ...]], ...] = (

@@ -263,14 +263,6 @@ def turned_round(signs: tuple[Sign, ...], state: State) -> tuple[str, ...]:
     return tuple(dict.fromkeys(signs[k].joint for k in np.flatnonzero(wrong).tolist()))
 
 
-def triple_product(sign: Sign, state: State) -> float:
-    """Return the triple product of unit vectors, in [-1, 1]."""
-    a, b, c = (rotation_matrix(state.p[k]) @ x for k, x in zip(sign.bodies, sign.x_bar, strict=True))
-    across = cross(a, b)
-    size = float(np.linalg.norm(across) * np.linalg.norm(c))
-    return float(across @ c) / size if size > 0.0 else 0.0
-
-
 def _dots(model: Model) -> dict[int, _Dot]:
     """Return the DP1 rows with a constant, by row number."""
     row_of = {int(slot): row for row, slot in enumerate(model.slot_of_row)}
