@@ -21,7 +21,6 @@ import numpy as np
 from haugmbd.compiled.array_views import lower_view
 from haugmbd.compiled.numba_names import COMPILES, Nothing, intrinsic, ir, types
 from haugmbd.compiled.scalars import COMPARISONS, FLAGS, NumberType, PairModel, active_operator
-from haugmbd.compiled.selection import select, somewhere
 
 if COMPILES:
     import llvmlite.binding as llvm  # type: ignore[import-untyped]
@@ -131,6 +130,28 @@ class MaskType(types.Type):  # type: ignore[misc]  # Numba has no types
         """Let one condition be that of all members; there is no way back."""
         return Conversion.safe if isinstance(other, types.Boolean) else None
 
+    @staticmethod
+    def lower_somewhere(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        """Write whether there is a member: no decision that members could differ in."""
+        return builder.icmp_unsigned("!=", arguments[0], BYTE(0))
+
+    @staticmethod
+    def typed_select(x: Any, y: Any) -> Any:
+        """Return the signature of a choice by a mask, and its code."""
+        kind = types.int64 if all(isinstance(each, types.Integer) for each in (x, y)) else Wide
+
+        def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            byte = arguments[0]
+            if kind is not Wide:
+                a, b = (
+                    context.cast(builder, value, was, kind) for value, was in zip(arguments[1:], signature.args[1:], strict=True)
+                )
+                return builder.select(builder.trunc(byte, ir.IntType(1)), a, b)
+            a, b = (_vector(context, builder, value, was) for value, was in zip(arguments[1:], signature.args[1:], strict=True))
+            return _cell(builder, builder.select(builder.bitcast(byte, BITS), a, b))
+
+        return kind(Mask, x, y), write
+
 
 Mask = MaskType()
 BYTE, BITS = ir.IntType(MEMBERS), ir.VectorType(ir.IntType(1), MEMBERS)
@@ -157,12 +178,6 @@ def _inverted(typing: Any, mask: Any) -> Any:
     return Mask(Mask), lambda context, builder, signature, arguments: builder.not_(arguments[0])
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _some(typing: Any, mask: Any) -> Any:
-    """Return whether there is a member; no decision that members could differ in."""
-    return types.boolean(Mask), lambda context, builder, signature, arguments: builder.icmp_unsigned("!=", arguments[0], BYTE(0))
-
-
 class _Truth(AbstractTemplate):  # type: ignore[misc]
     key = bool
 
@@ -186,7 +201,6 @@ def _for_all(context: Any, builder: Any, condition: Any, mask: Any, value: Any) 
 
 
 overload(operator.not_, strict=False)(lambda x: (lambda x: _inverted(x)) if x is Mask else None)  # noqa: PLW0108
-overload(somewhere, strict=False)(lambda condition: (lambda condition: _some(condition)) if condition is Mask else None)  # noqa: PLW0108
 
 
 def _counted(x: Any, y: Any) -> Any:
@@ -229,29 +243,6 @@ def _mask_operator(which: Any, instruction: str) -> None:
 
 for _which, _instruction in ((operator.and_, "and_"), (operator.or_, "or_"), (operator.xor, "xor")):
     _mask_operator(_which, _instruction)
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def _selected(typing: Any, mask: Any, x: Any, y: Any) -> Any:
-    """Return x where the mask holds, y elsewhere; whole numbers, which only tell a place, by the first member."""
-    kind = Wide if Wide in (x, y) or isinstance(x, types.Float) else x
-
-    def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        byte, a, b = arguments
-        if kind is not Wide:
-            return builder.select(builder.trunc(byte, ir.IntType(1)), a, context.cast(builder, b, y, kind))
-        bits = builder.bitcast(byte, BITS)
-        return _cell(builder, builder.select(bits, _vector(context, builder, a, x), _vector(context, builder, b, y)))
-
-    return kind(Mask, x, y), write
-
-
-def _select(condition: Any, x: Any, y: Any) -> Any:
-    """Return the rule of `select` for a mask."""
-    return (lambda condition, x, y: _selected(condition, x, y)) if condition is Mask else None  # noqa: PLW0108
-
-
-overload(select, strict=False)(_select)
 
 
 # ------------------------------------------------------------------------------------------------------------ operators
