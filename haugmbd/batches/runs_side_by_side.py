@@ -139,7 +139,8 @@ class RunGroups:
     def _make(self, first: int, ends: Array) -> None:
         """Make the steps of a group."""
         ny, tableau, h = self.states.shape[1], self.method.tableau, float(self.method.h)
-        numbers = np.repeat(np.array(PROJECTION.options().item(), dtype=np.float64)[:, None], MEMBERS, axis=1)
+        options: Any = PROJECTION.options()
+        numbers = np.repeat(np.array(options.item(), dtype=np.float64)[:, None], MEMBERS, axis=1)
         cells, gaps = np.zeros(((tableau.b.size + 2) * ny, MEMBERS)), np.empty(MEMBERS)
         cells[:ny] = self.states[first : first + MEMBERS].T
         states = np.empty((MEMBERS, len(ends) + 1, ny))

@@ -56,6 +56,8 @@ def goes_side_by_side(model: Model, n: int) -> bool:
 def wide_pack(pack: Pack) -> tuple[WidePack, Array]:
     """Return the same pack in wide numbers, with a workspace of its own, and its constants as doubles (n, MEMBERS)."""
     count_decisions()
+    reals: Any
+    work: Any
     reals, work = (np.repeat(x[:, None], MEMBERS, axis=1) for x in (pack.reals, pack.work))
     routines = (twin(each, WIDE_NUMBERS) for each in pack[3:])
     return WidePack(pack.ints, reals.view(WIDE)[:, 0], work.view(WIDE)[:, 0], *routines), reals
@@ -128,7 +130,8 @@ class Groups:
 
     def __init__(self, pack: Pack, ny: int) -> None:
         self._pack, self._reals = wide_pack(pack)
-        self._fresh, self._cells = self._pack.work["members"].copy(), np.zeros((ny, MEMBERS))
+        work: Any = self._pack.work
+        self._fresh, self._cells = work["members"].copy(), np.zeros((ny, MEMBERS))
 
     def solve(self, t: Array, y: Array, members: Any, out: Any) -> bool:
         """Solve for the members whose codes are OK; those that are left have the code APART.  Return whether groups pay here.

@@ -25,7 +25,7 @@ from haugmbd.compiled.scalars import COMPARISONS, FLAGS, NumberType, PairModel, 
 if COMPILES:
     import llvmlite.binding as llvm  # type: ignore[import-untyped]
     from numba.core import cgutils
-    from numba.core.errors import NumbaError
+    from numba.core.errors import NumbaError as NumbaError
     from numba.core.typeconv import Conversion
     from numba.core.typing.templates import AbstractTemplate, infer_global
     from numba.core.typing.templates import signature as signature_of
@@ -417,6 +417,7 @@ def _two_by_two(function: Any) -> Any:
 _root, _size, _signed = _vector_function("sqrt"), _vector_function("fabs"), _vector_function("copysign", 2)
 _largest, _least = _chosen(">="), _chosen("<=")
 
+_function: Any
 _let(operator.neg, lambda x: -0.0 - x)
 _let(operator.pos, lambda x: x)
 for _function in (abs, math.fabs, np.abs):
