@@ -140,7 +140,7 @@ class StoredStates:
         if batch.lam is not None:
             if self.lam is None:
                 lam = Growing(batch.lam.shape[1])
-                lam.append(np.full((1, batch.lam.shape[1]), np.nan))
+                lam.append(np.full((len(self.t), batch.lam.shape[1]), np.nan))
                 self.lam = lam
             self.lam.append(batch.lam[kept])
         if self.u_dot is not None:
