@@ -26,6 +26,7 @@ from haugmbd.diagnostics.run_warnings import (
 from haugmbd.diagnostics.turns import TurnCounter
 from haugmbd.drivers.kinks import Break
 from haugmbd.errors import HaugmbdError, SimulationError, error_text
+from haugmbd.formulations.error_messages import names_singular_position
 from haugmbd.integrators.chain_state_space import ChainStateSpace
 from haugmbd.integrators.event_location import EventLocator, Moment
 from haugmbd.integrators.events import EventRecord
@@ -44,6 +45,7 @@ from haugmbd.simulation.stepping.broken_motions import before_break, with_known_
 from haugmbd.simulation.stepping.clock import Clock
 from haugmbd.simulation.stepping.drift import AngleDrift
 from haugmbd.simulation.stepping.progress import Progress
+from haugmbd.simulation.stepping.singular_causes import singular_cause, singular_text
 from haugmbd.simulation.stepping.state_memory import need_memory_for_states
 from haugmbd.simulation.stepping.stored_states import PART, Selection, StoredStates
 from haugmbd.simulation.stepping.switches.switch_events import SwitchEvent
@@ -440,7 +442,7 @@ class Run(Generic[R]):
         t, y = (batch.t, batch.y) if len(batch.t) else self._last[:2]
         wrong = self.problem.state_space.wrong_branch(t, y)
         if wrong:
-            raise SimulationError(wrong)
+            self._raise(SimulationError(wrong))
 
     def _store(self, batch: StepBatch) -> None:
         """Store states of a batch; its last one, which is not copied, is the one from which the run continues."""
@@ -481,8 +483,12 @@ class Run(Generic[R]):
         seen = self.problem.watched, self.method, t, words, states
         if isinstance(space, ChainStateSpace):
             text = failed_chain_text(space, *seen)
+        elif names_singular_position(error):
+            text = ""
         else:
-            text = failed_text(space.model, *seen) if isinstance(space, MaximalStateSpace) else ""
+            cause = singular_cause(self.problem, self.method, *self.stored.states(), t)
+            text = singular_text(cause, words) if cause is not None else ""
+            text = text or (failed_text(space.model, *seen) if isinstance(space, MaximalStateSpace) else "")
         if not text:
             return error
         cause, error = error, SimulationError(text)

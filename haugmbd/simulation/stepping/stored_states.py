@@ -174,6 +174,12 @@ class StoredStates:
             return None
         return self.network.first_wrong(t, y, self.outputs)
 
+    def states(self) -> tuple[Array, Array]:
+        """Return the times and the states that are stored so far, t (nt,) and y (nt, ny)."""
+        t, y = self.t.rows()[:, 0], self.y.rows()
+        n = min(len(t), len(y))
+        return t[:n], y[:n]
+
     def found(self, last: Steps) -> Stored:
         """Return the stored states; all parts of one length, where Ctrl-C came while a batch was stored, too.
 
