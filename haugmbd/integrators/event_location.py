@@ -197,11 +197,12 @@ class EventLocator:
 
     def before_jump(self, t: float, y: Array) -> dict[int, float]:
         """Return g, by the numbers of the events, at a state whose rates are about to jump; compiled code watches no such g."""
-        return self._armed(self._values([n for n, event in enumerate(self.events) if not event.watched], t, y, self._before))
+        which = [n for n, event in enumerate(self.events) if not event.watched]
+        return self._armed(self._values(which, t, y[None], 0, self._before))
 
     def across_jump(self, before: Mapping[int, float], t: float, y: Array) -> tuple[list[EventRecord], bool]:
         """Return the events whose g jumps across zero, from its values `before` to those behind the jump, and whether one ends the run."""
-        self._before = after = self._armed(self._values(list(before), t, y))
+        self._before = after = self._armed(self._values(list(before), t, y[None], 0))
         found = [n for n in before if self.events[n].wants(before[n], after[n])]
         ending = tuple(self.events[n] for n in found if self.events[n].terminal)
         self.ending = ending or self.ending
@@ -229,9 +230,9 @@ class EventLocator:
             if not near:
                 self._before = {}
                 continue
-            before = self._armed(self._values(near, times[k], y[k], self._before))
-            between = self._armed(self._values(near, middles[k], halfway[k]))
-            after = self._armed(self._values(near, times[k + 1], y[k + 1]))
+            before = self._armed(self._values(near, times[k], y, k, self._before))
+            between = self._armed(self._values(near, middles[k], halfway, k))
+            after = self._armed(self._values(near, times[k + 1], y, k + 1))
             start, end = (Moment(times[n], y[n], y_dot[n]) for n in (k, k + 1))
             at, brackets = self._dense(start, end, curve), []
             for n in near:
@@ -274,7 +275,7 @@ class EventLocator:
         event, found = self.events[n], ends[:1]
         for (start, before), (end, after) in pairwise(ends):
             now = None if event.wants(before, after) else event.turn(start, end, at)
-            found += [(end, after)] if now is None else [(now, event.value(self._state(now, at(now)))), (end, after)]
+            found += [(end, after)] if now is None else [(now, self._g(event, now, at(now))), (end, after)]
         return found
 
     def _with_turn_of_values(
@@ -284,11 +285,11 @@ class EventLocator:
         event, (times, values) = self.events[n], zip(*ends, strict=True)
         if not min(values) * max(values) > 0.0:
             return ends
-        now = turn_of_values(lambda t: event.value(self._state(t, at(t))), times, values)
+        now = turn_of_values(lambda t: self._g(event, t, at(t)), times, values)
         if now is None:
             return ends
         own = self.method.one_step and curve is None  # what the dense output shows, a step may not reach
-        there = event.value(self._state(now, at(now))) if not own else self._value(event, self._step(start, now))
+        there = self._g(event, now, at(now)) if not own else self._value(event, self._step(start, now))
         return sorted([*ends, (now, there)]) if there * values[0] < 0.0 else ends
 
     def _clear_steps(self, batch: StepBatch) -> int:
@@ -354,20 +355,29 @@ class EventLocator:
         found: Flags = np.stack(columns, axis=1).astype(np.bool_, copy=False)
         return found
 
-    def _values(self, which: list[int], t: float, y: Array, known: Mapping[int, float] = NOTHING) -> dict[int, float]:
-        """Return g at one state of the events `which`, by their numbers; those in `known` are not evaluated again."""
+    def _values(self, which: list[int], t: float, y: Array, row: int, known: Mapping[int, float] = NOTHING) -> dict[int, float]:
+        """Return g at a row of states of the events `which`, by their numbers; those in `known` are not evaluated again."""
         values: dict[int, float] = {}
         state: Any = None
         for n in which:
             event = self.events[n]
-            if n in known:
-                values[n] = known[n]
+            g = known[n] if n in known else event.known_value(y, row)
+            if g is not None:
+                values[n] = g
             elif event.watched:
-                values[n] = event.value_of(y)
+                values[n] = event.value_of(y[row])
+            elif event.of_flat_state:
+                values[n] = self._g(event, t, y[row])
             else:
-                state = self._state(t, y) if state is None else state
+                state = self._state(t, y[row]) if state is None else state
                 values[n] = event.value(state)
         return values
+
+    def _g(self, event: Event, t: float, y: Array) -> float:
+        """Return g at a flat state."""
+        if event.of_flat_state and self._memory is None:
+            return event.value_at(t, y)
+        return event.value(self._state(t, y))
 
     def _state(self, t: float, y: Array) -> Any:
         """Return the state of a flat vector, with the outputs that delays have by the motion so far."""
@@ -392,7 +402,7 @@ class EventLocator:
 
         def dense(after: float) -> float:
             t = start.t + after
-            g = along(t) if along is not None else event.value(self._state(t, between(np.array([t]), *step)[0]))
+            g = along(t) if along is not None else self._g(event, t, between(np.array([t]), *step)[0])
             known[after] = g
             return g
 
@@ -469,7 +479,7 @@ class EventLocator:
     def _value(self, event: Event, there: Moment) -> float:
         if event.watched:
             return event.value_of(there.y)
-        return event.value(self._state(there.t, there.y))
+        return self._g(event, there.t, there.y)
 
     def _step(self, start: Moment, t: float) -> Moment:
         """Return the state at `t`, by a step of the integrator from `start`."""
