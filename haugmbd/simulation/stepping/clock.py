@@ -148,16 +148,26 @@ class Clock:
 
     def remember(self, t: Array, y: Array, y_dot: Array) -> None:
         """Keep the ends of steps (n,), (n, ny), (n, ny), or a state after a call."""
+        if self.memory is None or not self.network.delays:
+            self._remember_lengths(t)
+            return
         for time, state, rates in zip(t.tolist(), y, y_dot, strict=True):
             self._first_step = self._first_step or time - self._t_before
             self._longest_step = max(self._longest_step, time - self._t_before)
             self._t_before = time
-            if self.memory is not None and self.network.delays:
-                end = Moment(time, state.copy(), rates.copy())
-                between = [] if self.halves is None or self._end is None else self.halves.between(self._end, end)
-                for there in (*between, end):
-                    self.memory.add(*there)
-                self._end = end
+            end = Moment(time, state.copy(), rates.copy())
+            between = [] if self.halves is None or self._end is None else self.halves.between(self._end, end)
+            for there in (*between, end):
+                self.memory.add(*there)
+            self._end = end
+
+    def _remember_lengths(self, t: Array) -> None:
+        """Keep the lengths of steps that end at the times t (n,)."""
+        if len(t):
+            lengths = np.diff(t, prepend=self._t_before)
+            first = lengths[np.flatnonzero(lengths)[:1]]
+            self._first_step = self._first_step or (float(first[0]) if len(first) else 0.0)
+            self._longest_step, self._t_before = max(self._longest_step, float(lengths.max())), float(t[-1])
 
     def put_delays(self, t: Array, y: Array) -> None:
         """Write the outputs of delays to states y (n, ny) at t (n,)."""
