@@ -9,7 +9,7 @@ from haugmbd.model.memory import GIGA
 from haugmbd.simulation.stepping.state_memory import full, need_memory_to_grow
 
 GROWTH, FEWEST = 1.125, 64
-"""Factor by which a full array grows in place, and rows by which it grows at least: a short run of short batches does not grow each time."""
+"""Factor by which a full array grows in place, and rows by which it grows at least, so that short batches do not grow it each time."""
 
 
 class Growing:
