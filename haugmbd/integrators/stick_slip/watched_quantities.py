@@ -35,7 +35,7 @@ from haugmbd.math.body_columns import VELOCITY
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.workspace import accessors as ws
-from haugmbd.workspace.layout import WIDTH, Pack, place_in, workspace_array
+from haugmbd.workspace.layout import WIDTH, Pack, place_in, with_callback, workspace_array
 
 BEYOND = 1e-12
 """Relative to the units of a joint, and to its limit: an event is located so far beyond zero.  A joint that starts at zero, and continues,
@@ -178,7 +178,7 @@ class Watch:
     """
 
     def __init__(self, model: Model, callback: Callback | None = None, *, by_columns: bool = False) -> None:
-        pack = model.pack() if callback is None else model.pack()._replace(callback=callback)
+        pack = model.pack() if callback is None else with_callback(model.pack(), callback)
         self.model, self.pack = model, pack._replace(ints=by_columns_alone(pack.ints)) if by_columns else pack
         self.modes = workspace_array(self.pack, "FRICTION_MODES")
         self.terms = workspace_array(self.pack, "FRICTION_TERMS")
