@@ -135,7 +135,7 @@ def thing_at(kind: Any) -> Any:
 
 
 def view_at(dimensions: int) -> Any:
-    """Return a function of compiled code: the array of numbers of a shape at a pointer, view(pointer, n) or view(pointer, rows, columns)."""
+    """Return a function of compiled code, view(pointer, n) or view(pointer, rows, columns): the array of numbers at a pointer."""
     kind = types.Array(types.float64, dimensions, "C")
 
     def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
