@@ -93,7 +93,7 @@ class DualCallback(Callback):
         """Return F and Q_user that a callback writes."""
         arrays, succeeded = [np.array(x, dtype=np.float64) for x in given[:3]], ctypes.c_double(0.0)
         arrays.append(np.zeros_like(given[3]))
-        C_FUNCTION(callback.address)(t, *(x.ctypes.data for x in arrays), ctypes.addressof(succeeded))
+        C_FUNCTION(callback.entry_address)(t, *(x.ctypes.data for x in arrays), ctypes.addressof(succeeded))
         error = callback.take_error()
         if error is not None:
             raise error

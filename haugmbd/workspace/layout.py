@@ -92,7 +92,7 @@ WORK = {
     "SPAN": "(ne, 1) squared volume of the rows of edges of which some are left out, see `kkt.rank_deficient`; 0 for the others",
     "LEAST_SQUARES": "(5, 6 nn) vectors of the conjugate gradients for dependent rows, and lengths of rows, see `kkt.least_squares`",
     "STATUS": "(1, 4) status: code, place, number, and a step [s] for some codes",
-    "SUCCEEDED": "(1, 1) 1 if the last call of the user's functions returned without an exception, see `compiled.ffi`",
+    "SUCCEEDED": "(1, 3) 1 if the last call of the user's functions returned without an exception, and addresses, see `compiled.ffi`",
     "TANGENT": "(nb + 1, 36) the tangents of the forces in the bodies' blocks of M, for an implicit step",
     "COUPLED_TANGENTS": "(n, 36) the same, of two bodies i and j",
     "DIFFERENCES": "(1, .) differences of forces: a state, and Phi_q^T lam - Q before and after",
@@ -263,6 +263,13 @@ PACK_TYPE.fields = {
 def pack_type(pack: Pack, context: Any) -> Any:
     """Return the one type of every Pack."""
     return PACK_TYPE
+
+
+def with_callback(pack: Pack, callback: Callback) -> Pack:
+    """Return a pack that calls another callback, in the same workspace."""
+    own = pack._replace(callback=callback)
+    callback.link(own)
+    return own
 
 
 class Tables:

@@ -18,6 +18,7 @@ import numpy as np
 from haugmbd.bodies.body import Body
 from haugmbd.callbacks import ForceCallbacks, JacobianCallbacks
 from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.ffi import WORDS
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.equations.coordinate_function import room_for_profiles
 from haugmbd.constraints.equations.hinge import COLUMNS as HINGE_COLUMNS
@@ -348,5 +349,5 @@ def _work(n_bodies: int, p: _Parts, n_nodes: int) -> dict[str, tuple[int, int]]:
         "SPAN": (len(p.edges.bodies), 1),
         "SOLVE_FOR": (1, 1),
         "STATUS": (1, 4),
-        "SUCCEEDED": (1, 1),
+        "SUCCEEDED": (1, WORDS),
     }
