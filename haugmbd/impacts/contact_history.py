@@ -79,6 +79,7 @@ class ContactSegment:
             f = forces.f
             if not forces.unique and not lawful(p, modes, f):
                 f = self._lawful_forces(float(t[n]), y[n], forces, modes)
+                x[n] = p.solution_of(float(t[n]), np.ascontiguousarray(y[n]), forces.kin, list(modes), f)
             normal[n] = f[:, 0]
             friction[n] = np.einsum("ka,kac->kc", f[:, 1:], forces.kin.D[:, 1:])
         return ContactRecord(self.keys, normal, friction, np.tile(code, (len(t), 1)), x)
