@@ -118,7 +118,8 @@ def solve_cone_problem(G: Array, b: Array, mu: Array, start: Array | None = None
     scale = np.repeat(scales_of(G, mu), 3)
     problem = _Scaled(scale[:, None] * G * scale, scale * b, mu)
     first = np.zeros((m, 3)) if start is None else start / scale.reshape(m, 3)
-    f, steps = _solve_scaled(problem, first)
+    with np.errstate(over="ignore", invalid="ignore"):  # iterates that grow without end are left by their residual
+        f, steps = _solve_scaled(problem, first)
     residual = problem.residual(f)
     left = float(np.abs(natural_map(f, problem.velocities(f), mu)).max())
     if not (residual <= ACCEPTED and left <= MOVES * float(np.abs(problem.b).max())):
