@@ -20,7 +20,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.dense_states import rates_of, states_between
 from haugmbd.diagnostics.work import integral, times_between
 from haugmbd.errors import SimulationError
-from haugmbd.impacts.contact_problem import SLIP, STICK, ContactProblem, Forces, Key, NoAcceleration, PointMode
+from haugmbd.impacts.contact_problem import SLIP, STICK, ContactProblem, Forces, Key, PointMode
 
 OPEN = 0
 STATES = np.array(["open", "stick", "slip"])
@@ -87,10 +87,9 @@ class ContactSegment:
     def _lawful_forces(self, t: float, y: Array, forces: Forces, modes: dict[Key, PointMode]) -> Array:
         """Return forces with the same accelerations that fulfil the laws; the given ones where there are none, as at a switch."""
         p, keys = self.problem, list(modes)
-        sliding = {k: m.hint for k, m in modes.items() if m.fixed and m.hint is not None}
         try:
-            f = p.choose(t, np.ascontiguousarray(y), keys, 1e-9 * p.length, sliding, forces.f).f
-        except (SimulationError, NoAcceleration):
+            f = p.shared_forces(t, np.ascontiguousarray(y), modes, forces)
+        except SimulationError:
             return forces.f
         G = p.columns(forces.kin, keys, t).G
         change, size = np.abs(G @ (f - forces.f).ravel()).max(), np.abs(G @ np.abs(forces.f).ravel()).max()

@@ -244,6 +244,30 @@ class ContactProblem:
         fits = np.abs(across(found)).max() <= AGREED and (along[:, 0] * np.cos(found) + along[:, 1] * np.sin(found) > 0.0).all()
         return turned(found) if fits else modes
 
+    def shared_forces(self, t: float, y: Array, modes: dict[Key, PointMode], forces: Forces) -> Array:
+        """Return forces f (k, 3) within the cones of the points, by given modes: those of the cone problem, beginning with the shortest.
+
+        Sliding points keep the directions of the modes, also where they begin to slide from rest.
+        """
+        keys, kin = list(modes), forces.kin
+        y_dot = np.zeros_like(y)
+        self.response.rates(t, y, y_dot)
+        a_0 = (self.rows_of(kin, keys, self.velocities(y_dot)) - kin.gamma).ravel()
+        mu, turn = self.friction_of(keys).copy(), np.eye(3 * len(keys))
+        columns = self.directions(kin, modes).columns
+        place = 0
+        for k, mode in enumerate(modes.values()):
+            if mode.mode == STICK:
+                place += 3
+                continue
+            turn[:, 3 * k], mu[k] = columns[:, place], 0.0
+            place += 1
+        names = ", ".join(dict.fromkeys(self.names[c] for c, _ in keys))
+        G = self.columns(kin, keys, t).G
+        f = solve_cone_problem(G @ turn, a_0, mu, forces.f, what=f"{names} at t = {t:.9g} s").f.copy()
+        f[mu == 0.0, 1:] = 0.0
+        return np.asarray((turn @ f.ravel()).reshape(-1, 3))
+
     def solution(self, t: float, y: Array, modes: dict[Key, PointMode]) -> tuple[Forces, Array]:
         """Return the forces by given modes, and (u_dot, lam) by nodes, (nn, 6)."""
         forces = self.rates(t, y, np.zeros_like(y), modes)
