@@ -47,6 +47,8 @@ SAME = 1e-7
 """Relative: normal accelerations that differ by less are one solution."""
 PUSHES = 1e-9
 """Relative to the largest force, or acceleration: a smaller pull, or approach, of one of several solutions is rounding."""
+EXCHANGES = 30
+"""Of the points that press; a few are usual."""
 AGREED = 1e-10
 """Relative to the largest acceleration: what is left across the direction in which a point begins to slide."""
 NO_MINOR = 1e-9
@@ -564,9 +566,10 @@ def slip_direction(v: Array, D: Array, hint: Array | None, fixed: bool = False) 
 
 
 def solve_rows(rows: Ints, columns: Array, G: Array, a_0: Array) -> tuple[Array, bool]:
-    """Return z with (G columns z + a_0) = 0 in `rows`, the shortest where it is not unique, and whether it is unique.
+    """Return z with (G columns z + a_0) = 0 in `rows`, and whether it is unique; else the shortest one in which no point pulls, if any.
 
     A direction in which joints leave the point no motion has no force: the shortest one, and any other would only use up friction.
+    Each row is that of the same column: a normal force first, and friction behind it where the point sticks.
     """
     S, right = G[rows] @ columns, -a_0[rows]
     scale, moves = _row_scales(G, rows)
@@ -575,8 +578,36 @@ def solve_rows(rows: Ints, columns: Array, G: Array, a_0: Array) -> tuple[Array,
     part, b = (scale[:, None] * S * scale)[np.ix_(some, some)], (scale * right)[some]
     x, _, rank, _ = np.linalg.lstsq(part, b, rcond=RANK)
     unique = int(rank) == len(some)
-    z[some] = scale[some] * (np.linalg.solve(part, b) if unique else x)
+    z[some] = scale[some] * (np.linalg.solve(part, b) if unique else _pressing(part, b, x, rows[some]))
     return z, unique
+
+
+def _pressing(S: Array, b: Array, shortest: Array, rows: Ints) -> Array:
+    """Return the shortest x with S x = b and no negative normal forces (rows 3 k); the shortest of all where there is none.
+
+    x = max(0, S^T y): the set of points that press is exchanged until it fits.
+    """
+    normal, point = rows % 3 == 0, rows // 3
+    x, presses = shortest, np.ones(len(b), dtype=np.bool_)
+    for _ in range(EXCHANGES):
+        rounding = PUSHES * max(float(np.abs(x).max(initial=0.0)), LEAST)
+        if presses.all() and (x[normal] >= -rounding).all():
+            return x
+        U, s, V = np.linalg.svd(S[:, presses], full_matrices=False)
+        kept = s > RANK * s.max(initial=0.0)
+        along = (U[:, kept].T @ b) / s[kept]
+        x = np.zeros(len(b))
+        x[presses] = V[kept].T @ along
+        wanted = S.T @ (U[:, kept] @ (along / s[kept]))
+        out = {int(k) for k in point[normal & presses & (x < -rounding)]}
+        back = {int(k) for k in point[normal & ~presses & (wanted > rounding)]}
+        if not out and not back:
+            fits = float(np.abs(S @ x - b).max()) <= PUSHES * max(float(np.abs(b).max()), LEAST)
+            return x if fits else shortest
+        presses = (presses & ~np.isin(point, list(out))) | np.isin(point, list(back))
+        if not presses.any():
+            return shortest
+    return shortest
 
 
 def _row_scales(G: Array, rows: Ints) -> tuple[Array, Any]:

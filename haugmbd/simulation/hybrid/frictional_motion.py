@@ -540,11 +540,13 @@ class FrictionalMotion:
         else:
             raise SimulationError(f"impacts at t = {self.t:.9g} s do not end: give a smaller restitution, or use mbd.MoreauJean().")
         closed = [] if not keys else [key for key, v, most in zip(keys, kin.v[:, 0], noise, strict=True) if abs(v) <= most]
+        self._settle(closed, hit)
         chosen = self._chosen(closed, leaving, sliding, hit)
         low = self._too_low([key for key in keys if key not in closed], chosen) if closed and impacts else set()
         if low:
             closed = [key for key in keys if key in closed or key in low]
             noise[[key in low for key in keys]] = np.inf
+            self._settle(closed, hit)
             chosen = self._chosen(closed, leaving, sliding, hit)
         self.modes = p.agreed_directions(self.t, self.y, {key: mode for key, mode in chosen.items() if mode is not None})
         self.t_switch = self.t
@@ -559,6 +561,18 @@ class FrictionalMotion:
         self._rest_first(hit)
         self.restart()
         return Turned(old, dict(self.modes), struck, impacts, [g.key for g in hit if g.what == "slip"], lost)
+
+    def _settle(self, closed: list[Key], hit: list[Violated]) -> None:
+        """Take the rounding of their velocities from closed points, and from points at rest: it would leave bodies that move as one, and turn,
+        with centripetal accelerations against each other that no force of several points takes back.
+        """
+        if not closed:
+            return
+        v, stopped = self.problem.at(self.y, closed).v, self._stopped(closed, hit)
+        speeds = np.hypot(v[:, 1], v[:, 2])
+        rests = [key in stopped or speed <= REST * self.size for key, speed in zip(closed, speeds, strict=True)]
+        modes = {key: PointMode(STICK if rest and self.problem.mu[key[0]] > 0.0 else SLIP) for key, rest in zip(closed, rests, strict=True)}
+        self.problem.project(self.t, self.y, modes)
 
     def _rest_first(self, hit: list[Violated]) -> None:
         """Take the rounding of their speeds from points that begin to slide from rest: against their direction it would end the slip."""
