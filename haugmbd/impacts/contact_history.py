@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.contact.uniqueness import ForceSet, are_unique, force_bounds
+from haugmbd.contact.uniqueness import ForceSet, are_unique, force_bounds, free_directions
 from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.dense_states import rates_of, states_between
 from haugmbd.diagnostics.work import integral, times_between
@@ -55,6 +55,7 @@ class ContactSegment:
         self, problem: ContactProblem, modes: dict[Key, PointMode], end: tuple[float, dict[Key, PointMode]] | None = None
     ) -> None:
         self.problem, self.modes, self.end = problem, modes, end
+        self._bounds: dict[float, tuple[Array, Array]] = {}
 
     @property
     def keys(self) -> tuple[Key, ...]:
@@ -103,8 +104,36 @@ class ContactSegment:
         return force_set_of(p, t, np.ascontiguousarray(y), self.modes, f, forces)
 
     def bounds(self, t: float, y: Array) -> tuple[Array, Array]:
-        """Return least and largest components (K, 3) at a state."""
-        return force_bounds(self.force_set(t, y))
+        """Return least and largest components (K, 3) at a state; they are kept, as each contact asks for its own."""
+        if t not in self._bounds:
+            self._bounds[t] = force_bounds(self.force_set(t, y))
+        return self._bounds[t]
+
+    def shares(self, t: float, y: Array) -> Array:
+        """Return (u_dot, lam) by nodes, (q, nn, 6), of a basis of the changes of forces that the laws leave open at a state.
+
+        They change no acceleration, but what joints carry.
+        """
+        p, keys = self.problem, list(self.modes)
+        free = free_directions(self.force_set(t, y)) if keys else np.zeros((0, 0))
+        if not free.size:
+            return np.zeros((0, p.response.nodes, 6))
+        kin = p.at(np.ascontiguousarray(y), keys)
+        f = p.directions(kin, self.modes).columns @ free
+        found = (f.T @ p.columns(kin, keys, t).X).reshape(-1, p.response.nodes, 6)
+        found[:, : p.n] = 0.0
+        return np.asarray(found)
+
+
+def shares_along(piece: Any, t: Array, y: Array) -> list[tuple[float, Array, Array]]:
+    """Return (t, y, solutions) of changes of forces that the laws leave open, where the modes of a piece of a motion change."""
+    found = []
+    for n in _changes(piece, len(t)):
+        segment = piece.segment_at(n) if isinstance(piece, SteppedContacts) else piece
+        x = segment.shares(float(t[n]), y[n])
+        if len(x):
+            found.append((float(t[n]), y[n], x))
+    return found
 
 
 def friction_loss(segment: ContactSegment, t: Array, y: Array, solutions: Callable[[], Array], nodes: Array) -> Array:
