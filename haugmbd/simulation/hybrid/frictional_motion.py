@@ -64,6 +64,8 @@ SLOW_SLIP = 1e-6
 """Relative to the size, per second: a slower point keeps its direction in the step in which it comes to rest, or begins to slide."""
 STRAIGHT = 1e-9
 """Of a point that begins to slide: sine of the angle by which it may turn in a step that keeps its direction, if it gets fast in it."""
+ASIDE = 5e-9
+"""Relative to the size, per second: velocity across the direction that a point keeps while it comes to rest; more takes a shorter step."""
 LEAST_STEP = 1e-12
 """Relative to |t| + 1 s."""
 STOPS_TOO = 1e-7
@@ -387,8 +389,11 @@ class FrictionalMotion:
             v = end.forces.kin.v[k, 1:]
             way, speed = end.forces.kin.D[k, 1:] @ start[key], float(np.hypot(v[0], v[1]))
             across = abs(float(v[0] * way[1] - v[1] * way[0]))
-            if self._speeds.get(key, 0.0) < speed > 10.0 * SLOW_SLIP * self.size and across > STRAIGHT * speed:
+            before = self._speeds.get(key, 0.0)
+            if before < speed > 10.0 * SLOW_SLIP * self.size and across > STRAIGHT * speed:
                 shorter = min(shorter, max(0.1, float(np.sqrt(5.0 * SLOW_SLIP * self.size / speed))))
+            elif before > SLOW_SLIP * self.size and float(v @ way) > 0.0 and across > ASIDE * self.size:
+                shorter = min(shorter, max(0.1, SAFETY * float(np.sqrt(ASIDE * self.size / across))))
         return shorter
 
     def _user_events(self, end: Step, h: float) -> Step:
@@ -571,7 +576,10 @@ class FrictionalMotion:
         v, stopped = self.problem.at(self.y, closed).v, self._stopped(closed, hit)
         speeds = np.hypot(v[:, 1], v[:, 2])
         rests = [key in stopped or speed <= REST * self.size for key, speed in zip(closed, speeds, strict=True)]
-        modes = {key: PointMode(STICK if rest and self.problem.mu[key[0]] > 0.0 else SLIP) for key, rest in zip(closed, rests, strict=True)}
+        modes = {
+            key: PointMode(STICK if rest and self.problem.mu[key[0]] > 0.0 else SLIP)
+            for key, rest in zip(closed, rests, strict=True)
+        }
         self.problem.project(self.t, self.y, modes)
 
     def _rest_first(self, hit: list[Violated]) -> None:
