@@ -94,8 +94,8 @@ def need_no_shares(model: Model, state: State) -> None:
     row = rows[int(np.argmax(np.abs(lam[rows])))]
     raise SimulationError(
         f"friction by bearing_stiffness= at t = {state.t:.6g} s: {model.labels[row].joint!r} carries {lam[row]:.6g} in a redundant row, "
-        "and an integrator that steps with its own multipliers does not know how such rows share. Take RK4, DormandPrince or another explicit "
-        "integrator."
+        "and an integrator that steps with its own multipliers does not know how such rows share. Take RK4, DormandPrince or another "
+        "explicit integrator."
     )
 
 
