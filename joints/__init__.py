@@ -18,6 +18,7 @@ from .coupling import Coupling
 from .cylindrical import CJ
 from .distance import Distance
 from .fixed import Fixed
+from .freewheel import Freewheel
 from .gear import Gear
 from .locked import Locked as Locked
 from .parallel import Parallel
@@ -64,7 +65,7 @@ CATALOGUE: tuple[type[Joint], ...] = (
     TranslationDriver,
 )
 
-COUPLINGS: tuple[type[Joint], ...] = (Coupling, Gear, RackPinion, Screw, Belt, CoordinateFunction, Cam)
+COUPLINGS: tuple[type[Joint], ...] = (Coupling, Freewheel, Gear, RackPinion, Screw, Belt, CoordinateFunction, Cam)
 """Couplings of joint coordinates: their rows touch the bodies of several joints."""
 
 ROLLING: tuple[type[Joint], ...] = (RollingDisc, RollingSphere, KnifeEdge)
@@ -103,6 +104,7 @@ __all__ = [
     "Cylindrical",
     "Distance",
     "Fixed",
+    "Freewheel",
     "Gear",
     "KnifeEdge",
     "Parallel",

@@ -302,7 +302,7 @@ class _Copy:
         if given.get("helix_angle"):
             moved["helix_angle"] = -given["helix_angle"]
             self.notes.append(f"{self.where} has a hand: its mirror image has the helix angle {moved['helix_angle']:g} rad")
-        if kind == "Coupling":
+        if kind in ("Coupling", "Freewheel"):
             moved["terms"] = [
                 each | {"coefficient": each["coefficient"] * self.sense(old["coordinate"])}
                 for each, old in zip(moved["terms"], given["terms"], strict=True)

@@ -158,6 +158,7 @@ _GEAR = (
 )
 COUPLING_FIELDS: dict[str, tuple[Field, ...]] = {
     "Coupling": (Field("terms", ListOf(_TERM, 1)), Field("f", TimeValue(), False)),
+    "Freewheel": (Field("terms", ListOf(_TERM, 1), says="their sum may grow and not fall"),),
     "Gear": _GEAR,
     "RackPinion": (
         Field("rotation_joint", _COORDINATE),

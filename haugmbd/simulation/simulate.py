@@ -238,18 +238,20 @@ def run_system(
     take: Callable[[Array, Array], None] | None = None,
     most: float = MOST_PER_SECOND,
     keeps_ends: bool = False,
+    one_structure: bool = False,
 ) -> Result:
     """Return the result of a run, as `simulate` does, without issuing its warnings.
 
     until: time [s] to which it is needed;  take: takes its states (t, y) in parts, see `Recording`
     keeps_ends: whether the first and the last state are stored beside those of t_eval
+    one_structure: whether it is a part of a run with switches, between two of them
     """
     method, formulation, record_method = methods.integrator, methods.formulation, output.record_method
     check_kinds(system, state, methods.stabilization)
     rule = resolve_stabilization(formulation, method, methods.stabilization, PROJECTION)
     model = _compiled(system, tolerance, methods.redundancy)
-    if needs_switching(model, output.events, state):
-        run = partial(run_system, until=until, most=most)
+    if not one_structure and needs_switching(model, output.events, state):
+        run = partial(run_system, until=until, most=most, one_structure=True)
         return run_with_switches(model, t_end, methods, output, run, state, project_velocity, budget, most)
     if methods.redundancy is not None:
         check_rule(methods.redundancy)
