@@ -31,7 +31,7 @@ from .pose_driver import PoseDriver
 from .rack_pinion import RackPinion
 from .revolute import RJ
 from .revolute_spherical import RevoluteSpherical
-from .rolling import KnifeEdge, RollingDisc, RollingSphere
+from .rolling import KnifeEdge, RollingDisc, RollingOnCylinder, RollingOnSphere, RollingSphere
 from .rope import Pulley, Rope
 from .rotation_driver import RotationDriver
 from .screw import Screw
@@ -65,10 +65,13 @@ CATALOGUE: tuple[type[Joint], ...] = (
     TranslationDriver,
 )
 
-COUPLINGS: tuple[type[Joint], ...] = (Coupling, Freewheel, Gear, RackPinion, Screw, Belt, CoordinateFunction, Cam)
+COUPLINGS: tuple[type[Joint], ...] = (Coupling, Gear, RackPinion, Screw, Belt, CoordinateFunction, Cam)
 """Couplings of joint coordinates: their rows touch the bodies of several joints."""
 
-ROLLING: tuple[type[Joint], ...] = (RollingDisc, RollingSphere, KnifeEdge)
+FREEWHEELS: tuple[type[Joint], ...] = (Freewheel,)
+"""Couplings that lock and slip by themselves in a run."""
+
+ROLLING: tuple[type[Joint], ...] = (RollingDisc, RollingSphere, RollingOnCylinder, RollingOnSphere, KnifeEdge)
 """Joints with rows of velocities only."""
 
 GUIDES: tuple[type[Joint], ...] = (PointOnCurve,)
@@ -84,6 +87,7 @@ __all__ = [
     "CATALOGUE",
     "CJ",
     "COUPLINGS",
+    "FREEWHEELS",
     "GUIDES",
     "MOTIONS",
     "ROLLING",
@@ -119,6 +123,8 @@ __all__ = [
     "RackPinion",
     "RevoluteSpherical",
     "RollingDisc",
+    "RollingOnCylinder",
+    "RollingOnSphere",
     "RollingSphere",
     "Rope",
     "RotationDriver",
