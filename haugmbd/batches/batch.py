@@ -32,7 +32,7 @@ from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.initial_state import check_start
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.model.inspection.given import model_given
-from haugmbd.model.inspection.run_memory import need_constant_masses, need_drivers_of_time
+from haugmbd.model.inspection.run_memory import need_constant_masses, need_drivers_of_time, need_no_freewheels
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.arguments import (
@@ -387,6 +387,7 @@ def batch(
     """
     model = model_given(model, "batch", tolerance)
     need_constant_masses(model, "batch")
+    need_no_freewheels(model, "batch")
     need_drivers_of_time(model, "batch")
     if states is None and not parameters:
         raise UsageError("batch: give states=, parameters=, or both: their first axis is the number of members.")
