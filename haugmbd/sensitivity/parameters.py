@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from haugmbd.batches.parameters import GRAVITY, named_parameters, unknown, variables_of
+from haugmbd.batches.parameters import GRAVITY, named_parameters, variables_of
 from haugmbd.batches.parameters import Parameter as PathParameter
 from haugmbd.batches.parameters import read_parameters as read_paths
 from haugmbd.batches.variant import variant_system
@@ -31,6 +31,7 @@ from haugmbd.errors import UsageError
 from haugmbd.formulations.error_messages import explain
 from haugmbd.model.compiling.numbering import numbered_by_origin
 from haugmbd.model.model import Model
+from haugmbd.sensitivity.paths import numbers_of, system_with, unknown_path
 from haugmbd.system.rebuilt import rebuilt_model
 from haugmbd.system.system import System
 from haugmbd.workspace.layout import Pack
@@ -258,14 +259,48 @@ def builder_of(given: Any, p: Parameters) -> Builder:
 
 
 def _by_paths(system: System, p: Parameters) -> Builder:
-    """Return the function that gives parts of a system the values of paths."""
-    model = system.compile()
-    known = variables_of(model)
+    """Return the function that gives parts of a system the values of paths: those of a batch, or numbers of any part, see `paths`."""
+    model = nominal_model(system)
+    of_batch = variables_of(model)
+    if all(path_of(name, of_batch) in of_batch for name in p):
+        return by_paths(model)
+    known = numbers_of(system, model)
     for name in p:
-        path = name if name in known else component(name)[0]
+        path, index = (name, ()) if name in known else component(name)
         if path not in known:
-            raise UsageError(f"parameters: {unknown(model, path, known)}.")
-    return by_paths(model)
+            raise UsageError(f"parameters: {unknown_path(system, path, known)}.")
+        _need_number(name, known[path].value, index)
+    same = varied_model(system_with(system, model, {}, known), model)
+    if not all(np.array_equal(a, b) for a, b in ((same.tables.reals, model.tables.reals), (same.y0, model.y0))):
+        raise UsageError(
+            f"system {system.name!r}: arrays that parts were made of have changed since, so that paths of their arguments are not known: "
+            "give a function that builds the system."
+        )
+
+    def build(values: Mapping[str, float]) -> Built:
+        arrays: dict[str, Array] = {}
+        for name, value in values.items():
+            path, index = (name, ()) if name in known else component(name)
+            arrays.setdefault(path, known[path].value.copy())[index] = value
+        return Built(system_with(system, model, arrays, known))
+
+    return build
+
+
+def path_of(name: str, known: Mapping[str, Any]) -> str:
+    """Return the path of a parameter: its name, without the index of one number of an array."""
+    return name if name in known else component(name)[0]
+
+
+def _need_number(name: str, value: Array, index: tuple[int, ...]) -> None:
+    """Raise UsageError unless an index is that of one number of an array."""
+    try:
+        whole = np.ndim(value[index]) > 0
+    except IndexError:
+        whole = True
+    if whole:
+        what = f"shape {value.shape}" if value.ndim else "one number"
+        raise UsageError(f"parameters: {name!r} has {what}: give the index of one number, such as {component(name)[0] + '[0]'!r}.")
 
 
 def by_paths(model: Model) -> Builder:

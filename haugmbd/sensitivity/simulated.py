@@ -183,7 +183,8 @@ class Motion:
         """Return the instants within steps, controlled by their error, at which the sliding of a joint with bristles turns.
 
         The law has a kink there: a step across it has a right state, within the tolerance, and tangents that are right to its root only.
-        One that ends a moment before has both, and so has one that begins a moment behind. Steps of a given length are not divided: the derivative is that of their discrete solution.
+        One that ends a moment before has both, and so has one that begins a moment behind. Steps of a given length are not divided: the
+        derivative is that of their discrete solution.
         """
         tableau, found = self.method.tableau, list[tuple[float, Array]]()
         T, Y = np.array(T), np.array(Y)
