@@ -33,6 +33,9 @@ from haugmbd.system.system import System
 OF_BODY = ("mass", "J_bar", "r", "p", "v", "omega_bar", "exhaust")
 """Arguments of a body that are numbers; it keeps them as attributes."""
 
+SYMMETRIC = ("J_bar", "K", "C")
+"""Matrices that are symmetric."""
+
 
 class Number(NamedTuple):
     """A number, or an array of numbers, that may vary.  part: its part, None for gravity and named parameters;  value: as it is"""
@@ -113,6 +116,13 @@ def system_with(system: System, model: Model, values: Mapping[str, Array], known
     return _Copy(system, model, [(known[path], value) for path, value in values.items()]).made()
 
 
+def put_component(name: str, value: Array, index: tuple[int, ...], x: float) -> None:
+    """Write one number of an array; of a matrix that is symmetric by its meaning both numbers, such as a product of inertia."""
+    value[index] = x
+    if name.rpartition(".")[2] in SYMMETRIC and len(index) == 2:  # noqa: PLR2004  a matrix
+        value[index[::-1]] = x
+
+
 class _Copy:
     """The parts of a system, made again.  memo: what stands for each object, by its id"""
 
@@ -188,5 +198,7 @@ def _rest(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _like(value: Any) -> Any:
-    """Return a number for an array without axes."""
-    return float(value) if isinstance(value, np.ndarray) and value.ndim == 0 else value
+    """Return a number for an array without axes; a zero as in `variations.given_values`."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        return float(value) or np.float64(0.0)
+    return value

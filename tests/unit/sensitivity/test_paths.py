@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
+from joints import Gear
 from tests.support.designs import pendulum, worst
 from tests.unit.sensitivity.test_sensitivity import controlled, geared, rolling
 
@@ -28,6 +29,34 @@ def test_places_and_rates_of_bodies_and_radii_are_paths():
     # radius moves three of them, and the spin speed / radius; speed moves v and the spin
     chain = np.array([[1.0, 1.0, 1.0, 0.0, -1.0 / 0.25], [0.0, 0.0, 0.0, 1.0, 1.0 / 0.5]])
     assert worst(S.jacobian @ chain.T, by_build.jacobian) < EXACT
+
+
+def test_a_product_of_inertia_is_one_number():
+    def turning(J_xy):
+        J = [[0.1, J_xy, 0.0], [J_xy, 0.15, 0.0], [0.0, 0.0, 0.2]]
+        system = mbd.System("turning")
+        system.add(mbd.Body("body", 1.0, J, omega_bar=(1.0, 2.0, 0.5)))
+        return system
+
+    outputs = ["body.body.omega[0]", "body.body.omega[2]"]
+    by_build = mbd.sensitivity(turning, {"J_xy": 0.0}, outputs, t_end=0.3, h=1e-2)
+    by_path = mbd.sensitivity(turning(0.0), {"body.J_bar[0,1]": 0.0}, outputs, t_end=0.3, h=1e-2)
+    also = mbd.sensitivity(turning(0.0), {"body.J_bar[0,1]": 0.0, "body.r[0]": 0.0}, [*outputs, "body.body.r[0]"], t_end=0.3, h=1e-2)
+    assert worst(by_path.jacobian, by_build.jacobian) < EXACT
+    assert worst(also.jacobian[:2, :1], by_build.jacobian) < EXACT
+
+
+def test_the_zero_of_an_angle_is_a_number():
+    S = mbd.sensitivity(pendulum(k=0.0, c=0.0), {"pin.q0": 0.3, "bob.mass": 1.2}, ANGLE, t_end=0.05, h=5e-3)
+    assert np.abs(S.jacobian[:, 0] - [1.0, 0.0]).max() < EXACT
+
+
+def test_a_value_at_the_edge_of_what_is_valid_is_refused_with_its_fault():
+    with pytest.raises(mbd.UsageError, match="'gear.teeth.0.'.*teeth"):
+        system = geared(2.0, 1.2)
+        system.remove(system["gear"])
+        system.add(Gear("gear", system["first pin"], system["second pin"], teeth=(20, 40)))
+        mbd.sensitivity(system, {"gear.teeth[0]": 20.0}, "body.first.omega[2]", t_end=0.05, h=5e-3)
 
 
 WRONG = {
