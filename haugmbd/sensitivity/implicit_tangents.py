@@ -347,6 +347,8 @@ def run_entry(
     take_lanes(Y[0], dY[0], memory.y)
     code = project(P, memory.slack, T[0], y, y_dot)
     if code == OK:
+        code = project(P, memory.slack, T[0], y, y_dot)  # its rows are those of the tangents that the first has moved
+    if code == OK:
         code = start(P, method, T[1] - T[0], T[0], y, y_dot, end, end_dot)
     for done in range(T.size):
         give(memory.y, dY[done])
