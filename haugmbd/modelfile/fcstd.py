@@ -35,8 +35,8 @@ from haugmbd.math import euler_parameters
 from haugmbd.modelfile.asmt.assembly import AsmtJoint, AsmtLimit, Assembly, Marker, Part
 from haugmbd.modelfile.asmt.assembly import AsmtMotion as Motion
 from haugmbd.modelfile.asmt.mechanism import UNIT, mechanism
-from haugmbd.modelfile.asmt.read import reported
-from haugmbd.modelfile.imports import IDENTITY, Transform, close_joints, read_stiffness
+from haugmbd.modelfile.asmt.read import closed, reported
+from haugmbd.modelfile.imports import IDENTITY, Transform, read_stiffness
 from haugmbd.modelfile.text import number, read_bounded
 from haugmbd.modelfile.values import finite
 from haugmbd.modelfile.xml_reader import Element, parse_xml
@@ -182,7 +182,7 @@ def read_fcstd(
     if built is None or made.faults:
         raise ModelFileError(str(path), made.faults)
     built.system.tolerance = tolerance
-    done = close_joints(built.system, bool(built.system.joints), close)
+    done = closed(built, close)
     nothing_moves = "All its parts are grounded, or fixed to those that are."
     return reported(made, built, done, (str(path), "FCStd", nothing_moves), stiffness)
 
