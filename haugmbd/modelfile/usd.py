@@ -50,6 +50,7 @@ LUMP = 0.1
 implementation."""
 MAX_PRIMS, MAX_LAYERS, MAX_BYTES, MAX_CORNERS = 200_000, 200, 256 * 2**20, 5_000_000
 """Prims and layers that are read, bytes of a layer, and corners of a mesh."""
+DAMAGED = "Is the file whole?"
 LARGEST = 1e30
 """Numbers are below it."""
 NO_LIMIT = 1e15
@@ -196,6 +197,8 @@ def read_usd(
         built = mechanism(made, merge_fixed) if not made.faults else None
     except ModelFileError as error:
         raise ModelFileError(str(where), error.faults) from None
+    except read.usd.Tf.ErrorException as error:
+        raise ModelFileError(str(where), [Fault("the whole file", f"OpenUSD cannot read it: {_said(error)}", DAMAGED)]) from None
     if built is None or made.faults:
         raise ModelFileError(str(where), made.faults)
     system = built.system
@@ -232,12 +235,17 @@ def _opened(path: FilePath, folder: FilePath) -> Stage:
         stage = usd.Usd.Stage.Open(str(path.resolve()))
         L, K = usd.UsdGeom.GetStageMetersPerUnit(stage), usd.UsdPhysics.GetStageKilogramsPerUnit(stage)
     except usd.Tf.ErrorException as error:
-        why = str(error).strip().splitlines()[-1].strip()[:160].rstrip(".")
-        raise ModelFileError(str(path), [Fault("the whole file", f"OpenUSD cannot open it: {why}", "Is the file whole?")]) from None
+        raise ModelFileError(str(path), [Fault("the whole file", f"OpenUSD cannot open it: {_said(error)}", DAMAGED)]) from None
     if not (0.0 < L < LARGEST and 0.0 < K < LARGEST):
         what = f"its units are {L:g} m and {K:g} kg"
         raise ModelFileError(str(path), [Fault("the whole file", what, "Give positive metersPerUnit and kilogramsPerUnit.")])
     return Stage(usd, stage, Assembly(path.stem, 1.0), L, K)
+
+
+def _said(error: Exception) -> str:
+    """Return what OpenUSD says, without its own places."""
+    text = " ".join(str(error).split())
+    return text.rpartition(".cpp : ")[2].strip("' .")[:160] or text[:160]
 
 
 def _check_layers(usd: ModuleType, path: FilePath, folder: FilePath) -> None:
@@ -249,7 +257,7 @@ def _check_layers(usd: ModuleType, path: FilePath, folder: FilePath) -> None:
             raise ModelFileError(str(path), [Fault("the whole file", what, "Flatten the stage, without what is only drawn.")])
         layer = usd.Sdf.Layer.FindOrOpen(str(where))
         if layer is None:
-            raise ModelFileError(str(path), [Fault("the whole file", f"{where.name!r} is no layer of USD", "Is the file whole?")])
+            raise ModelFileError(str(path), [Fault("the whole file", f"{where.name!r} is no layer of USD", DAMAGED)])
         layer.Reload()
         for asset in layer.GetCompositionAssetDependencies():
             try:
@@ -367,6 +375,15 @@ def _vector(read: Stage, prim: Any, name: str, default: Any) -> Array:
     return np.zeros(3)
 
 
+def _letter(read: Stage, prim: Any, name: str, default: str) -> str:
+    """Return an axis, X, Y or Z; a fault, and the default, for another word."""
+    value = _get(prim, name, default)
+    if str(value) in TURN:
+        return str(value)
+    read.fault(f"prim {prim.GetPath()}", f"its attribute {name} is {value!r:.40}", "Give X, Y or Z.")
+    return default
+
+
 def _turned(read: Stage, prim: Any, name: str) -> Array:
     """Return the rotation matrix of a quaternion; one of zero length is that of no rotation."""
     value = _get(prim, name, None)
@@ -425,7 +442,8 @@ def _rigid(read: Stage, prim: Any, where: str) -> Transform:
 def _gravity(read: Stage) -> Array:
     """Return the gravity of the scene [m/s2]; against the up axis where its direction is zero, 9.81 where its size is -inf."""
     scenes = [prim for prim in _prims(read) if prim.GetTypeName() == "PhysicsScene"]
-    up = np.eye(3)["XYZ".index(str(read.usd.UsdGeom.GetStageUpAxis(read.stage)).upper())]
+    word = str(read.usd.UsdGeom.GetStageUpAxis(read.stage)).upper()
+    up = np.eye(3)["XYZ".index(word) if word in TURN else 1]
     if not scenes:
         return -EARTH * up
     if len(scenes) > 1:
@@ -444,8 +462,7 @@ def _inertia(read: Stage, prim: Any, colliders: list[Any]) -> MassProperties | N
     where, K, L = f"body {read.names[str(prim.GetPath())]!r}", read.K, read.L
     mass, density = (max(_number(read, prim, f"physics:{key}", 0.0), 0.0) for key in ("mass", "density"))
     moments = K * L**2 * _vector(read, prim, "physics:diagonalInertia", (0.0, 0.0, 0.0))
-    center = _get(prim, "physics:centerOfMass", None)
-    given = center is not None and bool(np.all(np.isfinite(np.array(center))))
+    given = _is_finite(_get(prim, "physics:centerOfMass", None))
     F, r = _world(read, prim)
     at = read.at[str(prim.GetPath())]
     point = at.A.T @ (F @ _vector(read, prim, "physics:centerOfMass", (0.0, 0.0, 0.0)) + r - at.r) if given else np.zeros(3)
@@ -467,6 +484,14 @@ def _inertia(read: Stage, prim: Any, colliders: list[Any]) -> MassProperties | N
         A = _turned(read, prim, "physics:principalAxes")
         J = A @ np.diag(moments) @ A.T
     return MassProperties(m, J, point if given else whole.center)
+
+
+def _is_finite(value: Any) -> bool:
+    """Return whether a vector is given: -inf stands for none."""
+    try:
+        return value is not None and bool(np.all(np.isfinite([float(x) for x in value])))
+    except (TypeError, ValueError):
+        return True  # and no vector, which is told where it is read
 
 
 def _of_colliders(parts: list[Solid], density: float) -> MassProperties | None:
@@ -510,7 +535,7 @@ def _material(read: Stage, prim: Any) -> float:
 
 def _unit_solid(read: Stage, prim: Any, kind: str) -> tuple[float, Array, Array] | None:
     """Return volume, centre and second moments about it of a solid in its own axes, in units of the stage; None if it has no volume."""
-    axis = np.eye(3)["XYZ".index(str(_get(prim, "axis", "Z")))] if kind in ("Cylinder", "Capsule", "Cone") else np.eye(3)[2]
+    axis = np.eye(3)["XYZ".index(_letter(read, prim, "axis", "Z"))] if kind in ("Cylinder", "Capsule", "Cone") else np.eye(3)[2]
     size, radius = _number(read, prim, "size", 2.0), _number(read, prim, "radius", 0.5 if kind == "Capsule" else 1.0)
     height = _number(read, prim, "height", 1.0 if kind == "Capsule" else 2.0)
     try:
@@ -543,7 +568,10 @@ def _mesh(read: Stage, prim: Any, F: Array, r: Array, hull: str = "none") -> Mes
     if hull not in ("none", "convexHull", "meshSimplification", "sdf"):
         return None
     points, counts, corners = (_get(prim, key, ()) for key in ("points", "faceVertexCounts", "faceVertexIndices"))
-    x, n, k = np.array(points, dtype=np.float64).reshape(-1, 3), np.array(counts, dtype=int), np.array(corners, dtype=int)
+    try:
+        x, n, k = np.array(points, dtype=np.float64).reshape(-1, 3), np.array(counts, dtype=int), np.array(corners, dtype=int)
+    except (TypeError, ValueError, OverflowError):
+        return None
     if not len(x) or not len(n) or len(k) > MAX_CORNERS or n.min() < 3 or n.sum() != len(k):  # noqa: PLR2004  corners of a face
         return None
     if k.min() < 0 or k.max() >= len(x) or not np.all(np.abs(x) < LARGEST):
@@ -644,7 +672,7 @@ def _shape(read: Stage, prim: Any, F: Array, r: Array) -> Shape | None:
         s = float(sizes.mean())
         if kind == "Sphere":
             return Sphere(s * radius, center=r, color=color)
-        axis = A[:, "XYZ".index(str(_get(prim, "axis", "Z")))]
+        axis = A[:, "XYZ".index(_letter(read, prim, "axis", "Z"))]
         if kind == "Cylinder":
             return Cylinder(s * radius, s * height, center=r, axis=axis, color=color)
         solid = Capsule if kind == "Capsule" else Cone
@@ -747,7 +775,7 @@ def _distance(read: Stage, prim: Any, where: str) -> Pieces | None:
 
 def _pieces(read: Stage, kind: str, prim: Any, locked: set[str], where: str) -> Pieces | None:
     """Return joints of `modelfile.asmt.joints` that lock what a joint locks, with the axes of body0 and body1 that their z is."""
-    axis = str(_get(prim, "physics:axis", "X"))
+    axis = _letter(read, prim, "physics:axis", "X")
     if kind in ONE_AXIS:
         return [(ONE_AXIS[kind], (axis, axis), {})]
     if kind == "PhysicsFixedJoint":
