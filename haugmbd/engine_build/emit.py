@@ -45,6 +45,12 @@ EXPLICIT = Parts(
     STEPS,
 )
 """Every row, load and solver, for explicit methods of what a blob holds: no contacts but those of springs and dampers."""
+BLOCKS = Parts(
+    r"^(?!.*(\|dual|implicit|faults|\w*tangent)).*(\b(constraints|workspace|friction|model|stabilization)\b|kkt\.solver\.\w+_by_(wide_)?blocks$"
+    r"|switch_events\.look$)",
+    STEPS.replace(r"|explicit\.embedded\.run_entry", ""),
+)
+"""Every row and load, and the solver by blocks alone, which pages take for every mechanism."""
 SMALL = Parts(
     r"(equations\.(cd|d|dp1|dp2|rotation)\.|workspace\.body_kinematics|model\.(evaluate|generalized_forces\.apply$|drivers_alone)"
     r"|stabilization\.(none|projection|baumgarte)\.|_by_(blocks|wide_blocks)$)(?!.*\|dual)",
@@ -77,6 +83,7 @@ def targets() -> dict[str, Target]:
         "linux_x86_64": Target("x86_64-unknown-linux-gnu", "x86-64", "", "x86_64-linux-gnu.2.17", "so"),
         "linux_x86_64_v3": Target("x86_64-unknown-linux-gnu", "x86-64-v3", "", "x86_64-linux-gnu.2.17", "so"),
         "wasm32": Target("wasm32-unknown-unknown", "", WASM, "wasm32-wasi", "wasm", parts=EXPLICIT, lean=True),
+        "wasm32_blocks": Target("wasm32-unknown-unknown", "", WASM, "wasm32-wasi", "wasm", parts=BLOCKS, lean=True),
         "wasm32_small": Target("wasm32-unknown-unknown", "", WASM, "wasm32-wasi", "wasm", parts=SMALL, lean=True),
         "linux_aarch64": Target("aarch64-unknown-linux-gnu", "generic", "", "aarch64-linux-gnu.2.17", "so"),
         "windows_x86_64": Target("x86_64-w64-windows-gnu", "x86-64", "", "x86_64-windows-gnu", "dll"),
