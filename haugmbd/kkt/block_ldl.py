@@ -407,13 +407,13 @@ def correct(inertia: Array, shifted: Array, b: Array, x: Array, dx: Array) -> tu
     for k in range(1, inertia.shape[0]):
         for a in range(6):
             x[k, a] += dx[k, a]
-            if abs(dx[k, a]) > largest_dx:
+            if not abs(dx[k, a]) <= largest_dx and largest_dx == largest_dx:  # NaN stays the largest
                 largest_dx, where = abs(dx[k, a]), k
         largest = max(largest, own_acceleration(inertia, shifted, b, x, k))
     for k in range(inertia.shape[0], x.shape[0]):
         for a in range(6):
             x[k, a] += dx[k, a]
-    return largest_dx / largest if largest > 0.0 else 0.0, where
+    return largest_dx / largest if largest > 0.0 or largest_dx != largest_dx else 0.0, where
 
 
 @kernel
@@ -437,6 +437,6 @@ def largest_own_part(inertia: Array, shifted: Array, b: Array, x: Array, dx: Arr
     for k in range(1, inertia.shape[0]):
         size = max(own_acceleration(inertia, shifted, b, x, k), HELD * largest)
         for a in range(6):
-            if abs(dx[k, a]) > worst * size:
+            if not abs(dx[k, a]) <= worst * size and worst == worst:  # NaN stays the worst
                 worst, where = abs(dx[k, a]) / size, k
     return worst, where

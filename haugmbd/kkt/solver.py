@@ -27,6 +27,7 @@ from haugmbd.compiled.function_pointers import Routine
 from haugmbd.compiled.jit import entry_from, kernel
 from haugmbd.compiled.status_codes import FREE_AXIS, OK, SINGULAR, report
 from haugmbd.kkt.block_ldl import CONVERGED, LEAST_DIGITS, AugmentedMatrix, refinement
+from haugmbd.kkt.complete_pivoting import LEAST_PIVOT, can_exchange, factor_completely, solve_completely
 from haugmbd.kkt.least_squares import fitter
 from haugmbd.kkt.pivot_trials import SINGULAR_TOL, copy
 from haugmbd.workspace import accessors as ws
@@ -191,6 +192,9 @@ def solution(forward: Any, backward: Any, form: Any) -> Any:
     return solve
 
 
+refine_exchanged = refinement(solve_completely)
+
+
 def refiner(solve: Any) -> Any:
     """Return the kernel that improves the solution array with a solver, see `block_ldl.refinement`."""
     refine_solution = refinement(solve)
@@ -200,6 +204,11 @@ def refiner(solve: Any) -> Any:
         """Improve the solution until it is that of the true inertia; return FREE_AXIS if sweeps stall before."""
         K = AugmentedMatrix(ws.inertia(w), ws.shifted_inertia(w), ws.padding_line(w), ws.edges(w), ws.jacobian(w))
         change, node = refine_solution(w, K, ws.right_hand_side(w), ws.solution(w), ws.correction(w))
+        if not change <= CONVERGED and can_exchange(w) and factor_completely(w) > LEAST_PIVOT:
+            # masses too far apart for this order of elimination: exchange rows and columns
+            copy(ws.right_hand_side(w), ws.solution(w))
+            solve_completely(w, ws.solution(w))
+            change, node = refine_exchanged(w, K, ws.right_hand_side(w), ws.solution(w), ws.correction(w))
         if not change <= (LEAST_DIGITS if ws.has_light_bodies(w) else CONVERGED):
             return report(ws.status(w), FREE_AXIS, node, change)
         return OK

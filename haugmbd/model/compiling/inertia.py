@@ -31,6 +31,10 @@ LIGHT = 1e-5
 Rounding over this part is 1e-11 of an acceleration; of bodies that are no lighter, ill-conditioned loops take two digits more.
 """
 
+SHORT_ARM = 1e-3
+"""Part of the characteristic length up to which joints count as at the centre of their body, whose rotation is then compared with that
+length: the arm of a point that a file puts on the centre is rounding, and its square would make the body light once more."""
+
 POINTS: dict[type[Primitive], tuple[int, int]] = {CD: (0, 1), D: (0, 1), DP2: (1, 2)}
 """The markers of an equation that are points of its bodies; the others are directions, whose length is none of the mechanism."""
 
@@ -72,7 +76,7 @@ def inertia_tables(bodies: Sequence[Body], equations: Equations, body_of: Ints, 
     shifted[without[without > 0], 0] = SHIFT * beside
     even = np.zeros_like(true)
     even[:, 0] = 1.0
-    even[:, [1, 5, 9]] = np.where(arms > 0.0, arms, length)[:, None] ** 2
+    even[:, [1, 5, 9]] = np.where(arms > SHORT_ARM * length, arms, length)[:, None] ** 2
     weights = np.where(true[finite, 0] > 0.0, true[finite, 0], np.inf)  # without mass is not light: it is refined as massless
     light = bool(has_light(weights[moving], least_moments(moments[moving]), arms[finite][moving]))
     return InertiaTables(true, shifted, even, light)
