@@ -102,7 +102,8 @@ def on_light_links(seed: int, mass: float, off: float) -> mbd.System:
     system, point = mbd.System("light links", gravity=(0.3, -9.81, 1.1)), rng.normal(size=3)
     bodies = [mbd.Body(name, 1.0, (0.1, 0.2, 0.15), r=rng.normal(size=3)) for name in ("base", "hand")]
     links = [
-        mbd.Body(f"link {k}", mass, np.full(3, 1e-4 * mass), r=point + off * rng.normal(size=3), p=unit(rng.normal(size=4))) for k in range(2)
+        mbd.Body(f"link {k}", mass, np.full(3, 1e-4 * mass), r=point + off * rng.normal(size=3), p=unit(rng.normal(size=4)))
+        for k in range(2)
     ]
     chain = [system.add(body) for body in (bodies[0], *links, bodies[1])]
     for k, (kind, i, j) in enumerate(zip((TJ, TJ, RJ), chain[:-1], chain[1:], strict=True)):
