@@ -36,17 +36,23 @@ BESIDE = 5
 ROUNDS = 4
 """Rounds of scaling; each takes the square root of what is left."""
 
-LEAST_PIVOT = 1e-15
-"""A pivot of the scaled matrix below this is rounding: no other entry is larger, and the rows that remain depend on those before."""
+LEAST_PIVOT = 1e-25
+"""Least pivot of the scaled matrix.  Those of graded masses lie below rounding and are exact for all that; whether one is only rounding is
+for the refinement to say, whose corrections do not become small then."""
 
 
 class Entries(NamedTuple):
-    """The entries of K.  inertia: (nb + 1, 10);  edges: (ne, sides);  J: (6 ne, sides, 6);  pad: (6 ne,);  d_inv: (nn, 6)."""
+    """The entries of K.
+
+    inertia: (nb + 1, 10);  edges: (ne, sides);  J: (6 ne, sides, 6);  pad: (6 ne,)
+    kept: (ne, 6) of the compiled model;  d_inv: (nn, 6), zero for the rows of an edge that its factor leaves out
+    """
 
     inertia: Array
     edges: Ints
     J: Array
     pad: Array
+    kept: Array
     d_inv: Array
 
 
@@ -74,15 +80,19 @@ def matrix_of(w: Workspace) -> Array:
 def number_unknowns(K: Entries, W: Array, number: Array) -> None:
     """Write the unknowns to W[:, PLACE], with the scale 1, and to number (nn, 6) where each stands, -1 for none.
 
-    A row that is left out, whose inverse pivot is zero, has the scale 0; so have lines that no unknown needs.
+    A row that is left out has the scale 0; so have lines that no unknown needs.
     """
     n, first_edge, beside = 0, K.inertia.shape[0], W.shape[0]
     for i in range(beside):
         W[i, beside + PLACE], W[i, beside + SCALE] = 0.0, 0.0
     for k in range(1, number.shape[0]):
+        chooses = False
+        for a in range(6):
+            e = k - first_edge
+            chooses |= e >= 0 and K.pad[6 * e + a] == 0.0 and K.kept[e, a] == 0.0
         for a in range(6):
             number[k, a] = -1.0
-            if k < first_edge or (K.pad[6 * (k - first_edge) + a] == 0.0 and K.d_inv[k, a] != 0.0):
+            if k < first_edge or (K.pad[6 * (k - first_edge) + a] == 0.0 and not (chooses and K.d_inv[k, a] == 0.0)):
                 number[k, a] = n
                 W[n, beside + PLACE], W[n, beside + SCALE] = 6 * k + a, 1.0
                 n += 1
@@ -168,7 +178,7 @@ def factor_scaled(W: Array) -> float:
 def factor_completely(w: Workspace) -> float:
     """Factor K; return its smallest pivot.  The correction of a refinement serves as room for the numbers of the unknowns."""
     W, number = matrix_of(w), ws.correction(w)
-    K = Entries(ws.inertia(w), ws.edges(w), ws.jacobian(w), ws.padding_line(w), ws.inverse_pivots(w))
+    K = Entries(ws.inertia(w), ws.edges(w), ws.jacobian(w), ws.padding_line(w), ws.kept_rows(w), ws.inverse_pivots(w))
     number_unknowns(K, W, number)
     put_matrix(K, W, number)
     scale_lines(W)

@@ -114,7 +114,7 @@ def factorize_in_one_pass(w: Workspace, python_solver: Callback) -> int:
     x = ws.solution(w)
     copy(ws.right_hand_side(w), x)
     weakest, node = factor(w, x, form)
-    if not weakest > SINGULAR_TOL:
+    if not weakest > SINGULAR_TOL and not (ws.has_light_bodies(w) and can_exchange(w)):
         return report(ws.status(w), SINGULAR, node, weakest)
     return OK
 
@@ -170,9 +170,10 @@ def routines_by_one_pass(name: str, sources: str, form: Any, **kernels: Any) -> 
 
     kernels: factor(w, x, form), which returns the weakest pivot and its node; forward(w, x, form); backward(w, x, form)
     """
-    kernels |= {"form": form}
-    first, last, again = (_routine(template, name, sources, kernels) for template in (factorize_in_one_pass, finish, begin))
-    return SolverRoutines(first, NO_ROUTINE, last, again, NO_ROUTINE, NO_ROUTINE, NO_ROUTINE)
+    kernels |= {"form": form, "refined": refiner(solution(kernels["forward"], kernels["backward"], form))}
+    templates = (factorize_in_one_pass, finish, begin, refine)
+    first, last, again, better = (_routine(template, name, sources, kernels) for template in templates)
+    return SolverRoutines(first, NO_ROUTINE, last, again, better, NO_ROUTINE, NO_ROUTINE)
 
 
 def _routine(template: Any, name: str, sources: str, kernels: dict[str, Any]) -> Routine:

@@ -119,3 +119,20 @@ def test_light_links_at_their_joints_are_regular(off, solver):
     for seed, mass in ((1, 1e-8), (2, 1e-8), (3, 1e-12)):
         model = on_light_links(seed, mass, off).compile(solver=solver)
         assert error_on_own_scale(mbd.accelerations(model), exact_accelerations(model)) < 1e-9
+
+
+@pytest.mark.parametrize("masses", [(1e-8, 1e5), (1e-9, 1.0, 1e-5, 1e4)])
+def test_light_bodies_that_carry_heavy_ones_in_a_tree(masses):
+    """A free base takes next to nothing of what it carries about the axis of its joint; the recursion lost nine digits of it."""
+    rng = np.random.default_rng(5)
+    system, body = mbd.System("carried", gravity=(0.3, -9.81, 1.1)), None
+    for k, mass in enumerate(masses):
+        link = system.add(
+            mbd.Body(f"link {k}", mass, mass * np.array((0.1, 0.2, 0.15)), r=rng.normal(size=3), p=unit(rng.normal(size=4)))
+        )
+        if body is not None:
+            system.add(RJ(f"pin {k}", body, link, point=rng.normal(size=3), axis=rng.normal(size=3)))
+        body = link
+    for solver in ("tree", None):
+        model = system.compile(solver=solver)
+        assert error_on_own_scale(mbd.accelerations(model), exact_accelerations(model)) < 1e-9
