@@ -32,8 +32,10 @@ Rounding over this part is 1e-11 of an acceleration; of bodies that are no light
 """
 
 LIGHTEST = 1e-9
-"""The same for the recursion over a forest, whose rounding reaches only light bodies that carry heavy ones; rotors of motors are no lighter,
-and are not refined there."""
+"""The same for the recursion over a forest, whose rounding reaches only light bodies that carry heavy ones.
+
+Rotors of motors are no lighter, and are not refined there.
+"""
 
 SHORT_ARM = 1e-3
 """Part of the characteristic length up to which joints count as at the centre of their body, whose rotation is then compared with that
