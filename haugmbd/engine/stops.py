@@ -260,7 +260,9 @@ def first_event(P: Pack, places: Array, held: Held, h: float, y: Array, y_dot: A
 
 
 @kernel
-def zero_in_step(P: Pack, place: Array, held: Held, h: float, near: float, ends: tuple[float, float], y: Array, y_dot: Array) -> float:
+def zero_in_step(
+    P: Pack, place: Array, held: Held, h: float, near: float, ends: tuple[float, float], y: Array, y_dot: Array
+) -> float:
     """Return where the distance of a place falls through zero between two times after the start of a step, within `near`."""
     lower, upper = ends
     while upper - lower > near:
@@ -342,7 +344,16 @@ def go_on(dynamics: Dynamics, options: Options, held: Held, t: float, point: Poi
 
 @kernel
 def grid_step(
-    dynamics: Dynamics, options: Options, method: Method, held: Held, t: float, end: float, h: float, point: Point, y: Array, y_dot: Array
+    dynamics: Dynamics,
+    options: Options,
+    method: Method,
+    held: Held,
+    t: float,
+    end: float,
+    h: float,
+    point: Point,
+    y: Array,
+    y_dot: Array,
 ) -> int:
     """Advance the point by h from t to `end`, from event to event; y, y_dot: (ny,) state and rates there."""
     events, begun, left, restarts = dynamics.events, t, h, 0

@@ -412,13 +412,12 @@ def correct(inertia: Array, shifted: Array, b: Array, x: Array, dx: Array, part:
     for k in range(1, inertia.shape[0]):
         for a in range(6):
             x[k, a] += part * dx[k, a]
-            larger_one = abs(dx[k, a]) > largest_dx
-            largest_dx, where = select(larger_one, abs(dx[k, a]), largest_dx), select(larger_one, k, where)
+            largest_dx, where = worst_of(largest_dx, where, abs(dx[k, a]), k)
         largest = max(largest, own_acceleration(inertia, shifted, b, x, k))
     for k in range(inertia.shape[0], x.shape[0]):
         for a in range(6):
             x[k, a] += part * dx[k, a]
-    return select(largest > 0.0, largest_dx / largest, 0.0), where
+    return select((largest > 0.0) | (largest_dx != largest_dx), largest_dx / largest, 0.0), where  # noqa: PLR0124  NaN stays
 
 
 @kernel
@@ -442,6 +441,6 @@ def largest_own_part(inertia: Array, shifted: Array, b: Array, x: Array, dx: Arr
     for k in range(1, inertia.shape[0]):
         size = max(own_acceleration(inertia, shifted, b, x, k), HELD * largest)
         for a in range(6):
-            larger_one = abs(dx[k, a]) > worst * size
+            larger_one = (not abs(dx[k, a]) <= worst * size) & (worst == worst)  # NaN stays the worst
             worst, where = select(larger_one, abs(dx[k, a]) / size, worst), select(larger_one, k, where)
     return worst, where

@@ -52,9 +52,7 @@ ROWS = {
     "free balls": Row("1 s of free balls in one system, `simulate`", "ms", (10, 100, 1000), None, 1.1),
     "sticking": Row("`accelerations`, a chain of which every joint sticks", "us", (10, 20, 40), None, 1.2),
     "sticking bars": Row("the same, bars with inertia about every axis", "us", (10, 20, 40, 80), None, 1.2),
-    "stick and slip": Row(
-        "a switch of stick and slip of a `JointFriction`, with what friction adds to steps", "us", (1,), 300.0
-    ),
+    "stick and slip": Row("a switch of stick and slip of a `JointFriction`, with what friction adds to steps", "us", (1,), 300.0),
     "switch alone": Row(
         "a switch of stick and slip, beside steps of a `JointFriction` that only slides or sticks", "us", (1,), 300.0
     ),

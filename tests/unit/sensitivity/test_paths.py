@@ -41,7 +41,9 @@ def test_a_product_of_inertia_is_one_number():
     outputs = ["body.body.omega[0]", "body.body.omega[2]"]
     by_build = mbd.sensitivity(turning, {"J_xy": 0.0}, outputs, t_end=0.3, h=1e-2)
     by_path = mbd.sensitivity(turning(0.0), {"body.J_bar[0,1]": 0.0}, outputs, t_end=0.3, h=1e-2)
-    also = mbd.sensitivity(turning(0.0), {"body.J_bar[0,1]": 0.0, "body.r[0]": 0.0}, [*outputs, "body.body.r[0]"], t_end=0.3, h=1e-2)
+    also = mbd.sensitivity(
+        turning(0.0), {"body.J_bar[0,1]": 0.0, "body.r[0]": 0.0}, [*outputs, "body.body.r[0]"], t_end=0.3, h=1e-2
+    )
     assert worst(by_path.jacobian, by_build.jacobian) < EXACT
     assert worst(also.jacobian[:2, :1], by_build.jacobian) < EXACT
 
