@@ -382,7 +382,9 @@ def check_parts(formulation: Any, integrator: Any, stabilization: Any) -> None:
         return
     if isinstance(stabilization, type) or not isinstance(stabilization, Stabilization):
         meant = object_meant(stabilization, Stabilization)
-        raise UsageError(f"stabilization = {stabilization!r} must be an object, Projection() or Baumgarte(alpha, beta), or None{meant}.")
+        raise UsageError(
+            f"stabilization = {stabilization!r} must be an object, Projection() or Baumgarte(alpha, beta), or None{meant}."
+        )
     check_parameters(stabilization)
     stabilization.check()
 
