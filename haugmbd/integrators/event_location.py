@@ -583,7 +583,11 @@ def step_to(problem: Problem, method: Any, start: Moment, t: float, need: Need) 
 
 def _ended(batch: StepBatch, found: LocatedEvent) -> StepBatch:
     """Return the batch with the event as the end of its last step."""
-    k, end = found.step, found.moment
+    return ended_at(batch, found.step, found.moment)
+
+
+def ended_at(batch: StepBatch, k: int, end: Moment) -> StepBatch:
+    """Return the batch with a moment within its step k as the end of that step, its last one."""
     return StepBatch(
         np.append(batch.t[:k], end.t),
         np.vstack([batch.y[:k], end.y]),

@@ -52,9 +52,7 @@ ROWS = {
     "free balls": Row("1 s of free balls in one system, `simulate`", "ms", (10, 100, 1000), None, 1.1),
     "sticking": Row("`accelerations`, a chain of which every joint sticks", "us", (10, 20, 40), None, 1.2),
     "sticking bars": Row("the same, bars with inertia about every axis", "us", (10, 20, 40, 80), None, 1.2),
-    "stick and slip": Row(
-        "a switch of stick and slip of a `JointFriction`, with what friction adds to steps", "us", (1,), 300.0
-    ),
+    "stick and slip": Row("a switch of stick and slip of a `JointFriction`, with what friction adds to steps", "us", (1,), 300.0),
     "switch alone": Row(
         "a switch of stick and slip, beside steps of a `JointFriction` that only slides or sticks", "us", (1,), 300.0
     ),
@@ -62,6 +60,8 @@ ROWS = {
     "one step": Row("`simulate` of one step", "us", (LINKS,), 200.0),
     "stepper": Row("`Stepper.step`", "us", (LINKS,), 15.0),
     "member": Row("a member of `batch(...).simulate` of ten steps, beyond its steps", "us", (LINKS,), 50.0),
+    "chain state": Row("a state of `batch(...).accelerations`, with multipliers, chain", "us", (5,), 0.35),
+    "four-bar state": Row("a state of `batch(...).accelerations`, with multipliers, four-bar", "us", (1,), 0.6),
     "kinematics": Row("an instant of `kinematics`, over an RK4 step of the free mechanism", "", (1,), 2.0),
     "inverse dynamics": Row("an instant of `inverse_dynamics`, over an RK4 step", "", (LINKS, 30), 2.0),
     "equilibrium": Row("`equilibrium`, a chain held by springs, far from it", "ms", (10, 40, 100), 50.0),
@@ -284,6 +284,34 @@ def of_member(n: int) -> Callable[[], float]:
     return cost
 
 
+def _of_states(model: mbd.Model) -> Callable[[], float]:
+    """A state of a batch of right-hand sides with multipliers [us]; the batch, with its copy of the states, is made before."""
+    members = 32768
+    y = mbd.simulate(model, 1.0, h=1e-2).y
+    states = y[np.random.default_rng(0).integers(0, len(y), members)]
+    mbd.batch(model, states, threads=1).accelerations()
+
+    def cost() -> float:
+        batch = mbd.batch(model, states, threads=1)
+        begun = time.process_time()
+        batch.accelerations()
+        return 1e6 * (time.process_time() - begun) / members
+
+    return cost
+
+
+@cache
+def of_chain_state(n: int) -> Callable[[], float]:
+    """A state of a chain of n links [us]."""
+    return _of_states(pendulums(n).compile())
+
+
+@cache
+def of_four_bar_state(n: int) -> Callable[[], float]:
+    """A state of a four-bar [us]."""
+    return _of_states(gallery.four_bar().compile())
+
+
 def step_of(model: mbd.Model) -> float:
     """Return the CPU time [s] of an RK4 step, without the start of a run."""
     few, many = 100, 600
@@ -382,6 +410,8 @@ MEASURES: dict[str, Callable[[int], Callable[[], float]]] = {
     "one step": of_one_step,
     "stepper": of_stepper,
     "member": of_member,
+    "chain state": of_chain_state,
+    "four-bar state": of_four_bar_state,
     "kinematics": of_kinematics,
     "inverse dynamics": of_inverse_dynamics,
     "equilibrium": of_equilibrium,
