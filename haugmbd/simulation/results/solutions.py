@@ -26,8 +26,8 @@ from haugmbd.diagnostics.joint_reactions import (
     Side,
     check_wrench_arguments,
     reactions_over_time,
-    unique_beside,
     self_stresses,
+    unique_beside,
 )
 from haugmbd.diagnostics.method_solutions import multipliers_of_method
 from haugmbd.diagnostics.violation import JointWrenches, Level, euler_violation, joint_violation, row_violation

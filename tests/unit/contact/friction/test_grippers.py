@@ -1,6 +1,6 @@
-"""Fingers that press on a part: below the limit n mu F = m g it is held, above it slides with g (1 - n mu F / m g), and Painleve is not called.
+"""Fingers that press on a part: below the limit n mu F = m g it is held, above it slides with g (1 - n mu F / m g).
 
-Faces of several points share the load in many ways, and all points are near the limit at once.
+That is no paradox of Painleve, though faces of several points share the load in many ways, and all points are near the limit at once.
 """
 
 from __future__ import annotations
