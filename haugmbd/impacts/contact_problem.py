@@ -631,8 +631,8 @@ def decides(M: Array) -> bool:
     """Return whether the normal accelerations w = M f + q of sliding points, f >= 0, w >= 0, f . w = 0, have one solution for each q.
 
     So it is where no principal minor of M (k, k) is negative (a P-matrix), and for points that share one load in many ways, with minors
-    that vanish, where f . M f >= 0: then all solutions are one convex set. With friction M is not symmetric; a body that is long, and slides
-    with a large mu on its end, has a negative diagonal (Painleve).
+    that vanish, where f . M f >= 0: then all solutions are one convex set. With friction M is not symmetric; a long body that slides with
+    a large mu on its end has a negative diagonal (Painleve).
     """
     d = np.diag(M)
     if not (d > IMMOVABLE * np.abs(M).max(initial=0.0)).all():

@@ -121,7 +121,7 @@ class Polyhedron:
         return k, 1.0 if reduced[k] < 0.0 else -1.0
 
     def _first_limit(self, column: Array, first: bool, low: int = -1) -> int:
-        """Return the row whose slack vanishes first along a column, -1 if none does;  low: a row that is broken, and vanishes on its way."""
+        """Return the row whose slack vanishes first along a column, -1 if none does;  low: a broken row, which vanishes on its way."""
         can = self._slacks() & (column > PIVOT * float(np.abs(column).max(initial=0.0))) & (self.beta >= -self._rounding())
         step = np.where(can, np.maximum(self.beta, 0.0) / np.where(can, column, 1.0), np.inf)
         if low >= 0:
