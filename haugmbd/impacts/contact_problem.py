@@ -578,7 +578,7 @@ def solve_rows(rows: Ints, columns: Array, G: Array, a_0: Array) -> tuple[Array,
     part, b = (scale[:, None] * S * scale)[np.ix_(some, some)], (scale * right)[some]
     x, _, rank, _ = np.linalg.lstsq(part, b, rcond=RANK)
     unique = int(rank) == len(some)
-    z[some] = scale[some] * (np.linalg.solve(part, b) if unique else _pressing(part, b, x, rows[some]))
+    z[some] = scale[some] * (np.linalg.solve(part, b) if unique else _pressing(part, b, np.asarray(x, dtype=np.float64), rows[some]))
     return z, unique
 
 
