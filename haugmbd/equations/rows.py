@@ -274,7 +274,10 @@ class RowMaker:
         """Return f, f', f'' in symbols, and f in TeX."""
         sp, symbols = self.sp, self.symbols
         name = f"{what}_{symbols.names.of(owner)}"
-        tex = f"{what}_{{{tex_name(owner.name)}}}"
+        letter, _, component = what.partition("_")
+        head = letter if len(letter) == 1 else rf"\mathrm{{{letter}}}"
+        below = ",".join(filter(None, (component, tex_name(owner.name))))
+        tex = f"{head}_{{{below}}}"
         if isinstance(f, Constant):
             value = symbols.parameter(name, f.value, tex)
             return value, sp.Integer(0), sp.Integer(0), "" if value == 0 else tex
@@ -288,7 +291,7 @@ class RowMaker:
         while self._drivers.setdefault(name, f) is not f:  # another function of the same joint
             name, number = f"{base}_{number}", number + 1
         if name != base:
-            tex = f"{what}_{{{tex_name(owner.name)},{number - 1}}}"
+            tex = f"{head}_{{{below},{number - 1}}}"
         function = sp.Function(name, real=True)(symbols.t)
         derivatives = [sp.Derivative(function, (symbols.t, k)) for k in (1, 2)]
         for k, atom in enumerate((function, *derivatives)):
