@@ -232,7 +232,7 @@ class _SwitchedRun:
             if name is not None:
                 raise SimulationError(
                     f"freewheel {name!r} is locked at the impact of {', '.join(map(repr, impact.contacts))} at t = {impact.t:.9g} s, and "
-                    "would have to pull: it would slip behind the impact, which is not solved with it. Take a compliant stop (k=) or contact."
+                    "would have to pull: it would slip behind the impact, which is not solved with it. Take a compliant stop (k=)."
                 )
 
     def _part(self, model: Model, state: State, project_velocity: bool) -> Result:
