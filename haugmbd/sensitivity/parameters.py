@@ -30,6 +30,7 @@ from haugmbd.drivers.functions import PythonDriver as UserFunctionDriver
 from haugmbd.errors import ModelError, UsageError, naming
 from haugmbd.formulations.error_messages import explain
 from haugmbd.model.compiling.numbering import numbered_by_origin
+from haugmbd.model.inspection.run_memory import need_no_freewheels
 from haugmbd.model.model import Model
 from haugmbd.sensitivity.paths import numbers_of, put_component, system_with, unknown_path
 from haugmbd.system.rebuilt import rebuilt_model
@@ -317,6 +318,7 @@ def _need_number(name: str, value: Array, index: tuple[int, ...]) -> None:
 
 def by_paths(model: Model) -> Builder:
     """Return the function that gives parts of the system of a model the values of paths that exist."""
+    need_no_freewheels(model, "a study of parameters")
     known = variables_of(model)
 
     def build(values: Mapping[str, float]) -> Built:
