@@ -37,6 +37,7 @@ from haugmbd.integrators.explicit.lie import LieRungeKutta
 from haugmbd.integrators.explicit.rk4 import RK4
 from haugmbd.integrators.explicit.runge_kutta import RungeKutta
 from haugmbd.integrators.explicit.semi_implicit_euler import SemiImplicitEuler
+from haugmbd.integrators.hem4 import HEM4, HEM4_METHOD
 from haugmbd.integrators.initial_state import projected
 from haugmbd.integrators.moreau_jean import MoreauJean
 from haugmbd.integrators.stabilization.baumgarte import Baumgarte
@@ -54,7 +55,7 @@ from haugmbd.sensitivity.direct import Tangents, Tape, along_implicit_tape, alon
 from haugmbd.sensitivity.implicit_tangents import is_known
 from haugmbd.sensitivity.laws import Law, guards, laws_of_steps, need_one_rate
 from haugmbd.sensitivity.parameters import UserFunctionDriver
-from haugmbd.sensitivity.tangents import LIE, RUNGE_KUTTA, SEMI_IMPLICIT, Method
+from haugmbd.sensitivity.tangents import HALF_EXPLICIT, LIE, RUNGE_KUTTA, SEMI_IMPLICIT, Method
 from haugmbd.sensitivity.variations import Design, Piece, Variation
 from haugmbd.simulation.arguments import choose_integrator
 from haugmbd.simulation.compatibility import resolve_stabilization
@@ -683,6 +684,8 @@ def method_of(design: Design, arguments: dict[str, Any]) -> Any:
         kind, tableau = LIE, given.tableau
     elif isinstance(given, SemiImplicitEuler):
         kind, tableau = SEMI_IMPLICIT, RK4.tableau
+    elif isinstance(given, HEM4):
+        kind, tableau = HALF_EXPLICIT, HEM4_METHOD
     else:
         return implicit_of(design, given)
     if type(formulation).__name__ in OTHER_MOTIONS:
