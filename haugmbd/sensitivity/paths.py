@@ -1,6 +1,6 @@
 r"""Paths of a System: the numbers of its parts, by the arguments of their constructors.
 
-    "bob.r[0]"  "bob.omega_bar[2]"  "pin.axis"  "wheel.radius"  "gear.ratio"  "pid.kp"  "drive.f"  "floor.restitution"  "spring.k"  "gravity"
+    "bob.r[0]"  "bob.omega_bar[2]"  "pin.axis"  "wheel.radius"  "gear.ratio"  "pid.kp"  "drive.f"  "spring.k"  "gravity"
 
 What `batch` varies is among them. A system of other values is made by the same calls with other numbers, in the order of the parts, so
 that a point keeps its place in the global frame where a body moves, and what is derived from a number follows it.

@@ -645,6 +645,13 @@ def guard(side: Variation, arguments: Mapping[str, Any], name: str) -> Callable[
 
 
 # ---------------------------------------------------------------------------------------------------------------- refusals
+REASONS = {
+    "BDF": "each step reads those before it, whose lengths and orders are the run's own",
+    "RATTLE": "the turn of each body is the solution of an iteration of its own",
+    "GeneralizedAlphaR7": "its Euler parameters are unknowns of their own",
+    "SciPySolver": "its steps are made by SciPy",
+}
+"""Why methods have no tangents."""
 OTHER_MOTIONS = ("Penalty", "AugmentedLagrangian")
 """Formulations that fulfil the equations of motion up to a penalty."""
 
@@ -653,9 +660,11 @@ def implicit_of(design: Design, given: Any) -> Any:
     """Return an implicit method whose tangents are known. Raise UsageError for a model or another method whose tangents are not."""
     name, model = type(given).__name__, design.model
     if not is_known(given):
+        reason = REASONS.get(name, "its steps have no tangents")
         raise UsageError(
-            f"sensitivity of a run by {name} is not there yet: take an explicit method, such as RK4(h=...), DormandPrince(), DOP853() or "
-            "RKMK4(h=...), or an implicit one: RadauIIA, HHT, GeneralizedAlpha, Trapezoidal, Newmark, with GGL() or Index3()."
+            f"sensitivity of a run by {name} is not there yet ({reason}): take an explicit method, such as RK4(h=...), DormandPrince(), "
+            "DOP853(), HEM4(h=...) or RKMK4(h=...), or an implicit one: RadauIIA, HHT, GeneralizedAlpha, Trapezoidal, Newmark, with GGL() "
+            "or Index3()."
         )
     if may_stick(model) or model.has_stops or design.calls_python:
         raise UsageError(

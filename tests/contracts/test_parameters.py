@@ -43,7 +43,9 @@ PARTS = {
     "Body": lambda system, bob, pin: None,
     "TSDA": lambda s, b, j: s.add(mbd.TSDA("x", s.ground, b, point_i=(1, 1, 0.2), point_j=b.r, k=30.0, c=2.0, l0=0.4)),
     "RSDA": lambda s, b, j: s.add(mbd.RSDA("x", j, k=3.0, c=0.2, theta0=0.1)),
-    "Bushing": lambda s, b, j: s.add(mbd.Bushing("x", s.ground, b, point=(0.2, -0.1, 0), K=(100, 120, 140, 3, 4, 5), preload=(1,) * 6)),
+    "Bushing": lambda s, b, j: s.add(
+        mbd.Bushing("x", s.ground, b, point=(0.2, -0.1, 0), K=(100, 120, 140, 3, 4, 5), preload=(1,) * 6)
+    ),
     "PointForce": lambda s, b, j: s.add(mbd.PointForce("x", b, point=(0.6, -0.2, 0), force=(1.0, 2.0, 0.5))),
     "Torque": lambda s, b, j: s.add(mbd.Torque("x", b, torque=(0.1, 0.2, 1.5))),
     "JointSpring": lambda s, b, j: s.add(mbd.JointSpring("x", j, k=3.0, c=0.1, free=0.2)),
@@ -86,10 +88,11 @@ def differentiated(system, p, outputs):
         try:
             return mbd.sensitivity(system, p, outputs, **RUN), refused
         except mbd.UsageError as error:
-            name = re.search(r"parameter '([^']+)'", str(error))
-            assert name is not None, error
-            refused[name[1]] = str(error)
-            del p[name[1]]
+            name = next((name for name in p if f"parameter {name!r}" in str(error)), None)
+            if name is None:
+                raise
+            refused[name] = str(error)
+            del p[name]
     return None, refused
 
 

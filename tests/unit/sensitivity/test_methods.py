@@ -71,8 +71,8 @@ def test_implicit_methods_close_loops_with_redundant_rows(method):
 
 
 REFUSED = {
-    "BDF": ({"integrator": mbd.BDF(h=1e-2)}, "BDF"),
-    "RATTLE": ({"integrator": mbd.RATTLE(h=1e-2)}, "RATTLE.*stage"),
+    "BDF": ({"integrator": mbd.BDF(h=1e-2)}, "BDF.*those before it"),
+    "RATTLE": ({"integrator": mbd.RATTLE(h=1e-2)}, "RATTLE.*turn of each body"),
     "Penalty": ({"h": 1e-2, "formulation": mbd.Penalty()}, "Penalty"),
     "EnergyProjection": ({"h": 1e-2, "stabilization": mbd.EnergyProjection()}, "EnergyProjection"),
     "times": ({"integrator": mbd.HHT(h=1e-2), "t_eval": [0.015, 0.1]}, "between its steps"),
