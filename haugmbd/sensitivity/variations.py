@@ -22,7 +22,7 @@ from haugmbd.contact.gap import placed_contacts
 from haugmbd.errors import HaugmbdError, UsageError
 from haugmbd.formulations.newton_euler import NewtonEuler
 from haugmbd.integrators.implicit.base import implicit_tables
-from haugmbd.model.inspection.run_memory import need_constant_masses, need_drivers_of_time
+from haugmbd.model.inspection.run_memory import need_constant_masses, need_drivers_of_time, need_no_freewheels
 from haugmbd.model.model import Model
 from haugmbd.sensitivity.dual_pack import DualCallback, DualPack, dual_pack, tangents_of
 from haugmbd.sensitivity.laws import NO_LAW, Law
@@ -99,6 +99,7 @@ class Design:
             self.built: Built = build(given_values(p))
         self.model: Model = nominal_model(self.built.system)
         need_constant_masses(self.model, "sensitivity")
+        need_no_freewheels(self.model, "sensitivity")
         need_drivers_of_time(self.model, "sensitivity")
         self.outputs = names(dict(p))
         self._sides: dict[str, tuple[Variation, Variation]] = {}
