@@ -1,7 +1,7 @@
 """A robot on two wheels that roll, held upright by torques at its axles while it drives to a place.
 
-`linearize` gives A, B, C of the upright robot with wheels that roll; what the common torque moves is four states, in which Riccati's equation
-gives the gains; a `Stepper` drives the mechanism, with the two tyres as rolling constraints.
+`linearize` gives A, B, C of the upright robot with wheels that roll; what the common torque moves is four states, in which Riccati's
+equation gives the gains; a `Stepper` drives the mechanism, with the two tyres as rolling constraints.
 python examples/balancing_robot.py [FOLDER]            the picture goes to FOLDER, if one is given
 """
 
