@@ -9,11 +9,23 @@ from abc import ABC
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
 
 P = TypeVar("P", bound="Part")
 
 REMEDY = "Make a new one, or vary values from run to run with a parameter of the system, or with `mbd.batch`."
+
+
+class Call(NamedTuple):
+    """The arguments of a constructor, by position and by name."""
+
+    positional: tuple[Any, ...]
+    named: dict[str, Any]
+
+
+CALLS: WeakKeyDictionary[Any, Call] = WeakKeyDictionary()
+"""The call that has made a part, as long as it exists: the same part with another number is the same call with another number."""
 
 
 class Part(ABC):
@@ -63,6 +75,7 @@ def _freezing_constructor(cls: type[Part], constructor: Callable[..., None]) -> 
     def construct(self: Part, *args: Any, **given: Any) -> None:
         constructor(self, *args, **given)
         if type(self).__init__ is vars(cls)["__init__"]:
+            CALLS[self] = Call(args, given)
             frozen_part(self)
 
     return construct

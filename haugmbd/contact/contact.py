@@ -22,6 +22,7 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame, triad
+from haugmbd.bodies.part import CALLS, Call
 from haugmbd.bodies.shapes import Plane, Shape, Sphere
 from haugmbd.bodies.validation import read_array, read_number
 from haugmbd.compiled.array_types import Array
@@ -159,6 +160,8 @@ class Contact:
         faults: list[Fault] = []
         where = f"contact {name!r}"
         self.__dict__["law"] = law
+        named = {"point": point, "normal": normal, "restitution": restitution, "plane_point": plane_point, "radius": radius}
+        CALLS[self] = Call((name, i, j), named | {"shape_i": shape_i, "shape_j": shape_j, "mu": mu, "law": law})
         bounce, friction = (
             read_number(faults, where, "restitution", restitution),
             read_number(faults, where, "mu", mu),

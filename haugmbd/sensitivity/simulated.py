@@ -17,6 +17,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import brentq
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.gap import gap_at, placed_contacts
@@ -25,6 +26,7 @@ from haugmbd.diagnostics.reaction_signals import with_signals
 from haugmbd.diagnostics.run_warnings import RunStatus
 from haugmbd.drivers import Expression
 from haugmbd.errors import UsageError
+from haugmbd.forces.joint_friction import JointFriction
 from haugmbd.formulations.accelerations import accelerations
 from haugmbd.impacts.contact_response import ContactResponse
 from haugmbd.impacts.impulse import solve_impulse
@@ -47,9 +49,10 @@ from haugmbd.model.compiling.numbering import numbered_by_origin
 from haugmbd.model.inspection.driver_breaks import break_between
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
+from haugmbd.sensitivity.adjoint import states_beside
 from haugmbd.sensitivity.direct import Tangents, Tape, along_implicit_tape, along_tape
 from haugmbd.sensitivity.implicit_tangents import is_known
-from haugmbd.sensitivity.laws import Law, guards, laws_of_steps
+from haugmbd.sensitivity.laws import Law, guards, laws_of_steps, need_one_rate
 from haugmbd.sensitivity.parameters import UserFunctionDriver
 from haugmbd.sensitivity.tangents import LIE, RUNGE_KUTTA, SEMI_IMPLICIT, Method
 from haugmbd.sensitivity.variations import Design, Piece, Variation
@@ -57,6 +60,7 @@ from haugmbd.simulation.arguments import choose_integrator
 from haugmbd.simulation.compatibility import resolve_stabilization
 from haugmbd.simulation.hybrid.contact_events import MEETS, OPENS
 from haugmbd.simulation.hybrid.simulator import rigid_contacts
+from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION
 from haugmbd.simulation.simulate import simulate
 from haugmbd.system.build import build_model
@@ -77,6 +81,8 @@ AT_ZERO = 1e-7
 """Time, relative to the run, by which a zero of g may be away from the instant at which it changes the law."""
 TOGETHER = 1e-6
 """Relative to the largest: derivatives of the times of events of one instant that differ by more part them."""
+ASIDE = 1e-12
+"""[s] Of an instant at which a law has a kink, in 1 s: one side is known from the other, and no tangent moves in between."""
 KINK = 1e-2
 """Second difference of an impact, relative to the first: of a smooth one it is the step, 1e-5."""
 ROUNDING = 1e-11
@@ -115,6 +121,13 @@ class Ended(NamedTuple):
     dt: Array
 
 
+class Instants(NamedTuple):
+    """States y (k, ny) at times t (k,) within steps."""
+
+    t: Array
+    y: Array
+
+
 class Motion:
     """The pieces of a motion, each with its tape, and the times of its events."""
 
@@ -126,6 +139,7 @@ class Motion:
         self._contacts = frozenset(one.name for one in contacts_of(design.model))
         self.event_times: dict[float, Array] = {}
         self._separation: dict[str, float] = {}
+        self.step = choose_integrator(*(arguments.get(name) for name in ("h", "rtol", "atol", "integrator"))).step
 
     def tangents(self, times: Array | None) -> Tangents:
         """Return the tangents at the ends of all steps, or at times of the run; at the time of a jump behind it."""
@@ -154,13 +168,46 @@ class Motion:
     def _tape(self, piece: Design, T: Array, Y: Array, inside: Array, start: Array | None, law: Law) -> Tape:
         """Return the tangents along steps."""
         if isinstance(self.method, Method):
-            return along_tape(piece, self.method, T, Y, inside, start, law)
+            between = self._reversals(piece, T, Y)
+            ends, order = np.unique(np.concatenate([T, between.t]), return_index=True)
+            tape = along_tape(piece, self.method, ends, np.concatenate([Y, between.y])[order], inside, start, law)
+            return tape._replace(T=T, Y=Y, dY=tape.dY[order < len(T)])
         if len(inside[~np.isin(inside, T)]):
             raise UsageError(
                 f"sensitivity of a run by {type(self.method).__name__} at times between its steps is not there yet: give times in t_eval "
                 "that are ends of steps, or an explicit method."
             )
         return along_implicit_tape(piece, self.method, T, Y, start)
+
+    def _reversals(self, piece: Design, T: Array, Y: Array) -> Instants:
+        """Return the instants within steps, controlled by their error, at which the sliding of a joint with bristles turns.
+
+        The law has a kink there: a step across it has a right state, within the tolerance, and tangents that are right to its root only.
+        One that ends a moment before has both, and so has one that begins a moment behind. Steps of a given length are not divided: the
+        derivative is that of their discrete solution.
+        """
+        tableau, found = self.method.tableau, list[tuple[float, Array]]()
+        T, Y = np.array(T), np.array(Y)
+        loads = [e.load for e in piece.model.loads if isinstance(e.load, JointFriction) and e.load.law.has_state]
+        if not loads or self.step is not None or len(T) < 2:  # noqa: PLR2004
+            return Instants(np.zeros(0), np.zeros((0, Y.shape[1])))
+        need_one_rate(piece.model, loads, T, Y)
+        for name in sorted({load.bearing.name for load in loads}):
+            rates_of_joint = Result(piece.model, T, Y).joint(name).rate
+            for k in np.flatnonzero(rates_of_joint[1:] * rates_of_joint[:-1] < 0.0):
+
+                def of_step(t: float, k: int = k) -> Array:
+                    states: Array = states_beside(piece, tableau, T[k : k + 2], Y[k : k + 2], np.array([t]))
+                    return states[0]
+
+                def rate(t: float, name: str = name, k: int = k, of_step: Callable[..., Array] = of_step) -> float:
+                    y = Y[k] if t == T[k] else Y[k + 1] if t == T[k + 1] else of_step(t)
+                    return float(Result(piece.model, np.array([t]), y[None]).joint(name).rate[0])
+
+                at_rest = float(brentq(rate, T[k], T[k + 1], xtol=1e-16 * (1.0 + abs(T[k])), rtol=1e-15))
+                beside = ASIDE * (1.0 + abs(T[k]))
+                found += [(t, of_step(t)) for t in (at_rest - beside, at_rest + beside) if T[k] < t < T[k + 1]]
+        return Instants(np.array([t for t, _ in found]), np.array([y for _, y in found]).reshape(len(found), Y.shape[1]))
 
     def _behind_law(self, piece: Design, segment: Any, tape: Tape, law: Law, following: Law) -> Array:
         """Return the tangents (n, ny) behind a change of the law, at its fixed time:  dY + (f- - f+) dt."""

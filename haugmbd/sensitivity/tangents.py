@@ -193,6 +193,16 @@ def begin_or_end(P: DualPack, method: Method, slack: Array, t: float, y: Array, 
 
 
 @kernel
+def begin(P: DualPack, method: Method, slack: Array, t: float, y: Array, y_dot: Array) -> int:
+    """Begin a run with tangents that may be far from dPhi = 0, as where a joint moves and its bodies do not.
+
+    The rows of a projection are those before it moves the tangents: a second one has rows, and so y', of their end.
+    """
+    code = begin_or_end(P, method, slack, t, y, y_dot)
+    return begin_or_end(P, method, slack, t, y, y_dot) if code == OK and method.projects else code
+
+
+@kernel
 def step(
     P: DualPack, memory: Memory, method: Method, t: float, h: float, y: Array, y_dot: Array, end: Array, end_dot: Array
 ) -> int:
@@ -276,7 +286,7 @@ def run_entry(
     y, y_dot, end, end_dot = as_duals(memory.y), as_duals(memory.y_dot), as_duals(memory.end), as_duals(memory.end_dot)
     far, side = 0.0, 0
     take(Y[0], dY[0], memory.y)
-    code = begin_or_end(P, method, memory.slack, T[0], y, y_dot)
+    code = begin(P, method, memory.slack, T[0], y, y_dot)
     for done in range(T.size):
         give(memory.y, dY[done])
         for a in range(y.size):

@@ -57,7 +57,13 @@ from haugmbd.math.blas_threads import one_blas_thread
 from haugmbd.math.body_columns import EULER, VELOCITY, WIDTH
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.inspection.given import no_tolerance
-from haugmbd.model.inspection.run_memory import need_constant_masses, need_drivers_of_time, stop_faults, touched_stops
+from haugmbd.model.inspection.run_memory import (
+    need_constant_masses,
+    need_drivers_of_time,
+    need_no_freewheels,
+    stop_faults,
+    touched_stops,
+)
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.arguments import check_flags
@@ -226,6 +232,7 @@ def linearize(
     refuse_friction(model, "linearize")
     need_drivers_of_time(model, "linearize")
     need_constant_masses(model, "linearize")
+    need_no_freewheels(model, "linearize")
     faults = position_faults(model, start)
     if faults:
         raise ModelError(faults)
@@ -251,6 +258,7 @@ def _about_motion(model: Model, state: State, inputs: Any, outputs: Any, coordin
     refuse_friction(model, "linearize")
     need_drivers_of_time(model, "linearize")
     need_constant_masses(model, "linearize")
+    need_no_freewheels(model, "linearize")
     faults = (*position_faults(model, state, moved=True), *velocity_faults(model, state))
     if faults:
         raise ModelError(faults)
