@@ -325,7 +325,9 @@ def _model_and_parameters(system: Any, inputs: tuple[str, ...], names: tuple[str
         return with_inputs(Built(of_values(dict(zip(names, p.tolist(), strict=True))).system).system, inputs, WHO)
 
     nominal = nominal_model(build(values))
-    return nominal, _linear(lambda p: need_same_places(nominal, varied_model(build(p), nominal), WHO), names, values, shifts(nominal))
+    return nominal, _linear(
+        lambda p: need_same_places(nominal, varied_model(build(p), nominal), WHO), names, values, shifts(nominal)
+    )
 
 
 def _value(model: Model, name: str) -> float:

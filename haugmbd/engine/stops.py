@@ -44,7 +44,6 @@ from haugmbd.simulation.stepping.switches.switch_events import (
     OUTSIDE,
     POINT,
     PUSHES,
-    ROUNDING,
     ROW,
     SIGN,
     STIFF,
@@ -239,7 +238,8 @@ def distance_in_step(P: Pack, place: Array, h: float, after: float, held: Held, 
 @kernel
 def first_event(P: Pack, places: Array, held: Held, h: float, y: Array, y_dot: Array) -> tuple[int, float, float]:
     """Return the place whose distance is the first to fall through zero in a step of h on dense output, -1 for none, and two times
-    after its start between which it does."""
+    after its start between which it does.
+    """
     m = move_bodies(P, held.start[0])
     for k in range(places.shape[0]):
         held.before[k] = distance_at(P, places[k], m)[0]
@@ -260,7 +260,9 @@ def first_event(P: Pack, places: Array, held: Held, h: float, y: Array, y_dot: A
 
 
 @kernel
-def zero_in_step(P: Pack, place: Array, held: Held, h: float, near: float, ends: tuple[float, float], y: Array, y_dot: Array) -> float:
+def zero_in_step(
+    P: Pack, place: Array, held: Held, h: float, near: float, ends: tuple[float, float], y: Array, y_dot: Array
+) -> float:
     """Return where the distance of a place falls through zero between two times after the start of a step, within `near`."""
     lower, upper = ends
     while upper - lower > near:
@@ -303,7 +305,8 @@ def step_to_event(
     dynamics: Dynamics, options: Options, method: Method, held: Held, t: float, h: float, point: Point, y: Array, y_dot: Array
 ) -> tuple[int, int, float]:
     """Go from the end of a step of h, that began at t, back to its first event; return the code, the place, -1 for none, and the time
-    since the start of the step."""
+    since the start of the step.
+    """
     P, places = dynamics.events.pack, dynamics.events.places
     which, lower, upper = first_event(P, places, held, h, y, y_dot)
     if which < 0:
@@ -342,7 +345,16 @@ def go_on(dynamics: Dynamics, options: Options, held: Held, t: float, point: Poi
 
 @kernel
 def grid_step(
-    dynamics: Dynamics, options: Options, method: Method, held: Held, t: float, end: float, h: float, point: Point, y: Array, y_dot: Array
+    dynamics: Dynamics,
+    options: Options,
+    method: Method,
+    held: Held,
+    t: float,
+    end: float,
+    h: float,
+    point: Point,
+    y: Array,
+    y_dot: Array,
 ) -> int:
     """Advance the point by h from t to `end`, from event to event; y, y_dot: (ny,) state and rates there."""
     events, begun, left, restarts = dynamics.events, t, h, 0

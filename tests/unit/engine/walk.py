@@ -1,6 +1,6 @@
 """A walk through what haugmbd computes, as numbers by name: a program that runs with Numba and without it, see `test_without_numba`.
 
-    python walk.py [hidden] [GROUP ...]      hidden: Numba cannot be imported;  prints {"case": numbers, or "Error: text"} and what was loaded
+python walk.py [hidden] [GROUP ...]      hidden: Numba cannot be imported;  prints {"case": numbers, or "Error: text"} and what was loaded
 """
 
 from __future__ import annotations
@@ -133,13 +133,15 @@ def methods(mbd):
         yield f"stabilization {name}", partial(end, mbd, mbd.gallery.slider_crank, h=1e-3, stabilization=rule)
     for form in (mbd.Index2(), mbd.Index3(), mbd.GGL(), mbd.HillerAnantharaman()):
         for method in (mbd.BDF, mbd.RadauIIA, mbd.GeneralizedAlpha):
-            run = lambda form=form, method=method: end(
-                mbd, mbd.gallery.slider_crank, h=1e-3, integrator=method(constraint_form=form), stabilization=None
-            )
-            yield f"{method.__name__} {type(form).__name__}", run
+            yield f"{method.__name__} {type(form).__name__}", partial(formed, mbd, method, form)
     for rule in (mbd.DropDependentRows(), mbd.MinimumNorm()):
         yield type(rule).__name__, partial(asked, mbd, mbd.gallery.peaucellier, 0.005, h=1e-3, redundancy=rule)
     yield "SerialChain", partial(chain, mbd)
+
+
+def formed(mbd, method, form):
+    """Return the end of a run by an implicit method with a form of the constraints."""
+    return end(mbd, mbd.gallery.slider_crank, h=1e-3, integrator=method(constraint_form=form), stabilization=None)
 
 
 def chain(mbd):
@@ -155,13 +157,16 @@ def touching(mbd):
     """Stops, contacts and friction, located, by steps and compliant."""
     implicit = {"integrator": mbd.GeneralizedAlpha(), "stabilization": None}
     ways = {"fixed": {"h": 1e-3}, "adaptive": {"rtol": 1e-7, "atol": 1e-9}, "implicit": {"h": 1e-3, **implicit}}
+    limits = {"lower": -0.1, "upper": 0.1}
     for way, how in ways.items():
-        limits = {"lower": -0.1, "upper": 0.1}
         yield f"soft stop {way}", partial(end, mbd, lambda: pendulum(mbd, k=1e4, c=10.0, **limits), 0.2, **how)
         yield f"hard stop {way}", partial(end, mbd, lambda: pendulum(mbd, restitution=0.5, **limits), 0.2, **how)
         for mu in (0.0, 0.3):
             fine = how | {"h": 2e-4} if "h" in how else how
-            yield f"soft floor mu = {mu} {way}", partial(end, mbd, lambda mu=mu: ball(mbd, mu, K=1e5, restitution=0.5), 0.06, **fine)
+            yield (
+                f"soft floor mu = {mu} {way}",
+                partial(end, mbd, lambda mu=mu: ball(mbd, mu, K=1e5, restitution=0.5), 0.06, **fine),
+            )
         yield f"hard floor {way}", partial(end, mbd, lambda: struck(mbd), 0.3, **how)
         for law in (mbd.Viscous(0.1), mbd.BrownMcPhee(0.3, 0.2, 0.01), mbd.LuGre(0.3, 0.2, 0.01, sigma0=1e3), mbd.Coulomb(0.3)):
             yield f"{type(law).__name__} {way}", partial(end, mbd, lambda law=law: pendulum(mbd, law), 0.3, **how)
@@ -211,7 +216,10 @@ def analysis(mbd):
     t = np.linspace(0.0, 0.2, 4)
     for make in (mbd.gallery.four_bar, mbd.gallery.peaucellier, mbd.gallery.stewart_platform):
         yield f"assemble {make.__name__}", lambda make=make: flat(mbd.assemble(make()).state.y)
-        yield f"mobility {make.__name__}", lambda make=make: flat(mbd.mobility(make()).degrees_of_freedom, mbd.mobility(make()).rank)
+        yield (
+            f"mobility {make.__name__}",
+            lambda make=make: flat(mbd.mobility(make()).degrees_of_freedom, mbd.mobility(make()).rank),
+        )
     yield "kinematics", lambda: flat(mbd.kinematics(driven(mbd), t).y)
     yield "inverse_dynamics", lambda: flat(*mbd.inverse_dynamics(driven(mbd), t).power.values())
     yield "equilibrium", lambda: flat(mbd.equilibrium(mbd.gallery.pendulum()).state.y)
@@ -238,15 +246,21 @@ def linear(mbd):
 @group
 def studies(mbd):
     """Many runs at once."""
-    yield "batch", lambda: flat(
-        mbd.batch(mbd.gallery.four_bar().compile(), parameters={"crank.mass": [1.0, 2.0, 3.0]}).simulate(0.05, h=1e-3).y_end
+    yield (
+        "batch",
+        lambda: flat(
+            mbd.batch(mbd.gallery.four_bar().compile(), parameters={"crank.mass": [1.0, 2.0, 3.0]}).simulate(0.05, h=1e-3).y_end
+        ),
     )
     yield "compare", partial(compared, mbd)
     yield "sweep", partial(swept, mbd)
-    yield "convergence", lambda: flat(
-        mbd.convergence(
-            mbd.gallery.pendulum(), [mbd.Method(integrator=mbd.RK4())], 0.2, h=[0.04, 0.02], groups=["positions"]
-        ).order("RK4, Projection", "positions")
+    yield (
+        "convergence",
+        lambda: flat(
+            mbd.convergence(
+                mbd.gallery.pendulum(), [mbd.Method(integrator=mbd.RK4())], 0.2, h=[0.04, 0.02], groups=["positions"]
+            ).order("RK4, Projection", "positions")
+        ),
     )
     yield "drift_law", lambda: flat(mbd.drift_law(mbd.simulate(driven(mbd), 0.5, h=5e-3, stabilization=None)).exponent)
 
@@ -282,13 +296,21 @@ def pages(mbd):
     yield "animation", lambda: written(lambda path: mbd.simulate(mbd.gallery.four_bar(), 0.02, h=1e-3).animate(path))
     yield "live page", lambda: written(lambda path: system.live(path, live=["crank.mass"]))
     yield "equations", lambda: flat(len(mbd.equations(mbd.gallery.planar_slider_crank()).Phi))
-    yield "saved", lambda: written(lambda path: mbd.simulate(mbd.gallery.four_bar(), 0.02, h=1e-3).save(path.with_suffix(".npz")).rename(path))
+    yield (
+        "saved",
+        lambda: written(
+            lambda path: mbd.simulate(mbd.gallery.four_bar(), 0.02, h=1e-3).save(path.with_suffix(".npz")).rename(path)
+        ),
+    )
 
 
 @group
 def refused(mbd):
     """What only Numba can do."""
-    yield "sensitivity", lambda: flat(mbd.sensitivity(mbd.gallery.pendulum(), {"bar.mass": 1.0}, ["body.bar.r[0]"], t_end=0.02, h=1e-3).jacobian)
+    yield (
+        "sensitivity",
+        lambda: flat(mbd.sensitivity(mbd.gallery.pendulum(), {"bar.mass": 1.0}, ["body.bar.r[0]"], t_end=0.02, h=1e-3).jacobian),
+    )
     yield "a function by njit", partial(jitted, mbd)
 
 
@@ -318,10 +340,10 @@ def main():
         for case, compute in GROUPS[name](mbd):
             try:
                 out[f"{name}: {case}"] = compute()
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001  the text of a refusal is compared
                 out[f"{name}: {case}"] = f"{type(error).__name__}: {error}"
     loaded = [name for name in ("numba", "llvmlite") if sys.modules.get(name) is not None]
-    print(json.dumps({"numbers": out, "loaded": loaded, "notes": plain}))
+    sys.stdout.write(json.dumps({"numbers": out, "loaded": loaded, "notes": plain}))
 
 
 if __name__ == "__main__":
