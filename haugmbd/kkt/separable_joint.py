@@ -80,7 +80,8 @@ def place_separable(t: TreeArrays, s: Ints) -> float:
     put_center(t, k, point_on(t, s, s[Q], s[SIDE], k))
     if s[PARENT] > 0:
         store(t.block[k], ARM_LINE, 0, point_on(t, s, s[P], 1 - s[SIDE], s[PARENT]))
-    return weakest_of(of_angular, 0, of_linear, 0)[0]
+    least: float = weakest_of(of_angular, 0, of_linear, 0)[0]
+    return least
 
 
 @inlined
