@@ -37,6 +37,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.control.sampled import Sampled
 from haugmbd.engine.blob import INPUT, OUTPUT, PARAMETER, blob_of_model, shifts, with_inputs
 from haugmbd.engine.host import library_for
+from haugmbd.engine.stops import need_same_places
 from haugmbd.errors import HaugmbdError, UsageError
 from haugmbd.integrators.explicit.rk4 import RK4
 from haugmbd.integrators.explicit.runge_kutta import RungeKutta
@@ -324,7 +325,9 @@ def _model_and_parameters(system: Any, inputs: tuple[str, ...], names: tuple[str
         return with_inputs(Built(of_values(dict(zip(names, p.tolist(), strict=True))).system).system, inputs, WHO)
 
     nominal = nominal_model(build(values))
-    return nominal, _linear(lambda p: varied_model(build(p), nominal), names, values, shifts(nominal))
+    return nominal, _linear(
+        lambda p: need_same_places(nominal, varied_model(build(p), nominal), WHO), names, values, shifts(nominal)
+    )
 
 
 def _value(model: Model, name: str) -> float:

@@ -29,6 +29,7 @@ from haugmbd.batches.parameters import unknown, variables_of
 from haugmbd.compiled.array_types import Array
 from haugmbd.engine.blob import check, first_call, made, shifts, with_inputs
 from haugmbd.engine.host import library_for, names_of_library
+from haugmbd.engine.stops import need_same_places
 from haugmbd.errors import HaugmbdError, UsageError
 from haugmbd.forces import PointForce, Torque
 from haugmbd.integrators.explicit.rk4 import RK4
@@ -75,7 +76,7 @@ FRAMES = 240
 """Drawn instants of the first run: sixty in a second."""
 BLOCKS = "block LDL^T"
 """The solver of pages: with it the small engine has all that most mechanisms need."""
-ENGINES = ("wasm32_small", "wasm32")
+ENGINES = ("wasm32_small", "wasm32_blocks", "wasm32")
 """Libraries for pages, the small one first."""
 FITS = 1e-11
 """Largest error of the polynomial, relative to the largest number of the model: rounding of a sum of so many terms."""
@@ -310,10 +311,11 @@ def _with_handles(build: Any) -> Builder:
 def _model_at(build: Builder, nominal: Model, values: Mapping[str, float]) -> Model:
     """Return the model of given values, of the structure of the nominal one. Raise UsageError, with the values, if it cannot be built."""
     try:
-        return varied_model(build(values).system, nominal)
+        model = varied_model(build(values).system, nominal)
     except HaugmbdError as error:
         told = ", ".join(f"{name} = {value:.6g}" for name, value in values.items())
         raise UsageError(f"live: the mechanism cannot be built at {told}: {error} Give a smaller range.") from error
+    return need_same_places(nominal, model, "live")
 
 
 class _Models:

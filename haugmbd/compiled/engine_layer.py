@@ -26,6 +26,10 @@ KINDS = {"f": "<f8", "i": "<i8", "b": "|b1"}
 """Numbers of arrays, by the letter of their shape."""
 
 
+ONLY_COMPILED = "haugmbd.sensitivity."
+"""Begins the names of entries that are compiled for dual numbers, and have no meaning as plain Python."""
+
+
 class Mismatch(TypeError):
     """An argument is not of the type that an entry of the engine takes."""
 
@@ -168,6 +172,11 @@ class EngineEntry:
                 return door(arguments)
             except Mismatch:
                 continue
+        if self.name.startswith(ONLY_COMPILED):
+            raise ImportError(
+                "derivatives of motions (sensitivity, gradient, fit, optimize) need Numba, which compiles the kernels for dual numbers: "
+                "pip install numba. Where it is installed, leave the engine: HAUGMBD_ENGINE=0."
+            )
         note_plain(self.name)
         return self.py_func(*arguments)
 

@@ -13,7 +13,7 @@ import sys
 from importlib.util import find_spec
 from typing import Any, Self
 
-from haugmbd.compiled.engine_library import WISH, Library, choose
+from haugmbd.compiled.engine_library import WISH, Choice, choose
 from haugmbd.compiled.notices import note_engine
 
 SWITCHED_OFF = "NUMBA_DISABLE_JIT"
@@ -39,23 +39,23 @@ class Nothing:
         return self
 
 
-def engine_here() -> Library | None:
-    """Return the engine that fits; None, with one note where there is one that does not.
+def engine_here() -> Choice:
+    """Return the engine that fits, or why there is none, with one note where there is one that does not.
 
     Where Numba is installed it compiles, unless HAUGMBD_ENGINE=1 asks for the engine.
     """
     if os.environ.get(SWITCHED_OFF, "") not in ("", "0"):
-        return None
+        return Choice(None, "")
     if not os.environ.get(WISH, "") and find_spec("numba") is not None:
-        return None
-    library, reason = choose()
-    if reason:
-        note_engine(reason)
-    return library
+        return Choice(None, "")
+    choice = choose()
+    if choice.reason:
+        note_engine(choice.reason)
+    return choice
 
 
-ENGINE: Library | None = engine_here()
-"""The engine of this process."""
+ENGINE, REFUSED = engine_here()
+"""The engine of this process, and why there is none where one was built."""
 COMPILES = ENGINE is None
 
 
@@ -66,7 +66,7 @@ def names_of_numba() -> tuple[Any, ...]:
     except ImportError as error:
         raise ImportError(
             "haugmbd needs a compiler here, and Numba is not installed: pip install numba. A wheel with an engine for this machine "
-            "needs none."
+            f"needs none{f'; the engine that is here is not used: {REFUSED}' if REFUSED else ''}."
         ) from error
     from llvmlite import ir as llvm  # type: ignore[import-untyped]  # noqa: PLC0415
     from numba.core import cgutils as tools  # noqa: PLC0415

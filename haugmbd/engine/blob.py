@@ -4,8 +4,9 @@ r"""A model as a blob: the arrays, words and names of one run, which the engine 
 
 The run is that of `simulate`: its first call of the compiled loop is kept, with all arguments, and the engine makes the same call again.
 An argument is a word: a number, the place of an array, a routine by its name, or a list of further words (a model's record).
-What only Python can do is refused by name, and nothing is left out in silence: functions of the user, places where a force changes its
-law or a contact touches, joints that stick, blocks that are called at times of their own.
+What only Python can do is refused by name, and nothing is left out in silence: functions of the user, rigid contacts that strike, joints
+that stick, blocks that are called at times of their own.  Stops and contacts of springs and dampers switch in compiled code, see
+`engine.stops`.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from haugmbd.constraints.freedoms import Axis, Kind, Side
 from haugmbd.diagnostics.joint_motion import angle_in_turn, angles_of, is_arm, joint_motion, slide
 from haugmbd.diagnostics.reaction_signals import bind
 from haugmbd.engine.doors import SLIDE_I, SLIDE_J, TURN
+from haugmbd.engine.stops import Method, held_by
 from haugmbd.errors import UsageError
 from haugmbd.forces.base import ForceElement
 from haugmbd.forces.joint_friction import JointFriction
@@ -39,6 +41,7 @@ from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.step_context import Point, Problem, Steps
 from haugmbd.integrators.stick_slip.watched_quantities import may_stick
 from haugmbd.integrators.watches.stiffness_watch import new_watch
+from haugmbd.model.inspection.run_memory import freewheels_of
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.held_inputs import (
@@ -70,6 +73,7 @@ MOTION = len(PROBES)
 CHUNK = 64
 """Steps of one call of the compiled loop."""
 STEP_ENTRY = "haugmbd.integrators.explicit.runge_kutta.run_entry"
+STOPS = "haugmbd.engine.stops"
 DOORS = "haugmbd.engine.doors"
 READ_ENTRY = "haugmbd.simulation.quantity_reader.read_entry"
 WHO = "mbd.engine.blob"
@@ -281,14 +285,12 @@ def check(model: Model, problem: Problem | None, method: RungeKutta) -> None:
     faults = []
     if model.force_callbacks.any:
         faults.append("it calls functions of Python or Numba")
+    wheels = freewheels_of(model)
+    if wheels:
+        faults.append(f"freewheels {', '.join(repr(x.name) for x in wheels)} lock and slip")
     contacts = rigid_contacts(model)
     if contacts:
         faults.append(f"contacts {', '.join(repr(x.name) for x in contacts)} strike")
-    if problem is not None and len(problem.events.places):
-        kinds = [x.load.where for x in model.loads if x.load.kind in ("JointLimit", "SphereContact", "ContactForce")] or [
-            "its stops and contacts"
-        ]
-        faults.append(f"{', '.join(kinds)} touch and release, which Python locates")
     sticking = [x.load.where for x in model.loads if isinstance(x.load, JointFriction)]
     if may_stick(model):
         faults.append(f"{', '.join(sticking)} may stick, which Python decides")
@@ -399,22 +401,16 @@ def made(
     times, states, rates = np.zeros(CHUNK), np.zeros((CHUNK, ny)), np.zeros((CHUNK, ny))
     y, y_dot = problem.y, call.k1
     watch = new_watch(np.zeros(0, dtype=np.int64), ny)
-    steps = Steps(times, states, rates)
-    words = [
-        problem.dynamics,
-        problem.options,
-        method.tableau,
-        watch,
-        Slot(T),
-        Slot(H),
-        Point(y, y_dot),
-        np.zeros((s - 1, ny)),
-        steps,
-    ]
-    step = w.call(STEP_ENTRY, *words)
+    steps, room, point = Steps(times, states, rates), np.zeros((s - 1, ny)), Point(y, y_dot)
+    first, last = (problem.dynamics, problem.options), (Slot(T), Slot(H), point)
+    if len(problem.events.places):
+        held = held_by(model, ny)
+        step = w.call(f"{STOPS}.run_entry", *first, Method(method.tableau, watch, room), held, *last, steps)
+        w.call(f"{STOPS}.begin_entry", *first, held, Slot(T), point)
+    else:
+        step = w.call(STEP_ENTRY, *first, method.tableau, watch, *last, room, steps)
+        w.call(routine_name(problem.rates), problem.pack, problem.options, Slot(T), y, y_dot)
     _let_engine_fill(w, w.lists[w.calls[step][1]], steps)
-    rates_of = f"{routine_name(problem.rates)}"
-    w.call(rates_of, problem.pack, problem.options, Slot(T), y, y_dot)
     fixed = [*map(w.array, (y, y_dot, times, states, rates)), CHUNK, ny]
     add_bodies(w, model)
     add_joints(w, model, problem, y)

@@ -176,6 +176,7 @@ def keep_modules() -> list[str]:
 
     entries: Any = fast_numba.EntryLibrary
     entries.finalize = finalize
+    fast_numba.CountedLibrary = entries  # type: ignore[misc]  # of entries that make room for themselves, too
     quick_contexts.QuickContext.create_cfunc_wrapper = with_door
     return texts
 

@@ -38,13 +38,19 @@ class Parts(NamedTuple):
 
 STEPS = (
     r"(engine\.doors\.\w+|quantity_reader\.read_entry|explicit\.runge_kutta\.run_entry|explicit\.embedded\.run_entry"
-    r"|stabilization\.\w+\.(rates|post_step))$"
+    r"|stabilization\.\w+\.(rates|post_step)|engine\.stops\.\w+)$"
 )
 EXPLICIT = Parts(
-    r"^(?!.*(\|dual|implicit|faults|contacts|switch_events|\w*tangent)).*\b(constraints|workspace|friction|model|stabilization|kkt\.solver)\b",
+    r"^(?!.*(\|dual|implicit|faults|\w*tangent)).*(\b(constraints|workspace|friction|model|stabilization|kkt\.solver)\b|switch_events\.look$)",
     STEPS,
 )
-"""Every row, load and solver, for explicit methods of what a blob holds: no contacts."""
+"""Every row, load and solver, for explicit methods of what a blob holds: no contacts but those of springs and dampers."""
+BLOCKS = Parts(
+    r"^(?!.*(\|dual|implicit|faults|\w*tangent)).*(\b(constraints|workspace|friction|model|stabilization)\b|kkt\.solver\.\w+_by_(wide_)?blocks$"
+    r"|switch_events\.look$)",
+    STEPS.replace(r"|explicit\.embedded\.run_entry", ""),
+)
+"""Every row and load, and the solver by blocks alone, which pages take for every mechanism."""
 SMALL = Parts(
     r"(equations\.(cd|d|dp1|dp2|rotation)\.|workspace\.body_kinematics|model\.(evaluate|generalized_forces\.apply$|drivers_alone)"
     r"|stabilization\.(none|projection|baumgarte)\.|_by_(blocks|wide_blocks)$)(?!.*\|dual)",
@@ -77,6 +83,7 @@ def targets() -> dict[str, Target]:
         "linux_x86_64": Target("x86_64-unknown-linux-gnu", "x86-64", "", "x86_64-linux-gnu.2.17", "so"),
         "linux_x86_64_v3": Target("x86_64-unknown-linux-gnu", "x86-64-v3", "", "x86_64-linux-gnu.2.17", "so"),
         "wasm32": Target("wasm32-unknown-unknown", "", WASM, "wasm32-wasi", "wasm", parts=EXPLICIT, lean=True),
+        "wasm32_blocks": Target("wasm32-unknown-unknown", "", WASM, "wasm32-wasi", "wasm", parts=BLOCKS, lean=True),
         "wasm32_small": Target("wasm32-unknown-unknown", "", WASM, "wasm32-wasi", "wasm", parts=SMALL, lean=True),
         "linux_aarch64": Target("aarch64-unknown-linux-gnu", "generic", "", "aarch64-linux-gnu.2.17", "so"),
         "windows_x86_64": Target("x86_64-w64-windows-gnu", "x86-64", "", "x86_64-windows-gnu", "dll"),
@@ -124,9 +131,14 @@ def initialize() -> None:
     llvm.initialize_all_asmprinters()
 
 
+COUNTS = re.compile(r"^define [^\n]*void @(NRT_incref|NRT_decref)\([^\n]*\{\n.*?^\}\n", re.MULTILINE | re.DOTALL)
+"""Numba's counting of references, with instructions of one processor: `support.c` has it for all."""
+
+
 def neutral(text: str) -> str:
     """Return LLVM text without its layout, triple, common symbols (WebAssembly has none) and addresses of the process that compiled it."""
     text = re.sub(r"^target (datalayout|triple).*\n", "", text, flags=re.MULTILINE)
+    text = COUNTS.sub(r"declare void @\1(ptr)\n", text)
     text = re.sub(r"= common (local_unnamed_addr |unnamed_addr )?global", "= internal global", text)
     return re.sub(
         r"^(@[^\n]*numba\.dynamic\.globals[^\n]*= linkonce global ptr) inttoptr \(i64 \d+ to ptr\)",

@@ -19,11 +19,14 @@ from typing import Any
 import numpy as np
 
 import haugmbd as mbd
-from haugmbd.analysis.kinematics.path_steps import volumes_entry
+from haugmbd.analysis.kinematics.path_steps import start_entry, step_entry, volumes_entry
 from haugmbd.cli import warm as command_line
 from haugmbd.compiled.function_pointers import F1, F2, F3, types
+from haugmbd.contact.cone import sweep_contacts
 from haugmbd.diagnostics.method_solutions import keep_entry
+from haugmbd.engine.blob import first_call
 from haugmbd.engine.doors import compile_doors
+from haugmbd.engine.stops import make_steps
 from haugmbd.engine_build import collect
 from haugmbd.formulations.newton_euler import factorize_and_solve_entry
 from haugmbd.gallery import (
@@ -38,7 +41,9 @@ from haugmbd.gallery import (
     tumbling_box,
     windows,
 )
+from haugmbd.impacts.contact_response import solve_entry
 from haugmbd.joints import RJ, TJ, Rope
+from haugmbd.kkt.front_solver import factorize_independent_entry, solve_columns_entry
 from haugmbd.model.inspection.row_gaps import first_open_entry
 from haugmbd.redundancy.minimum_norm import spread_entry
 from haugmbd.serial_chain import SerialChain
@@ -53,8 +58,19 @@ LEFT_OUT: dict[str, str] = {
     "haugmbd.kkt.minimum_degree.bisection_levels": "returns arrays that it makes",
     "haugmbd.kkt.front_plan.lay_out": "returns arrays that it makes",
     "haugmbd.kkt.front_plan.fold": "returns arrays that it makes",
-    "haugmbd.contact.islands.islands_entry": "makes arrays: plain Python solves the islands of contacts",
-    "haugmbd.drivers.program.sample_kernel": "makes its room: plain Python samples the drivers",
+    "haugmbd.geometry.narrow_phase.manifold_entry": "of one pair of shapes: its kernel is part of the entries of all contacts",
+    "haugmbd.geometry.narrow_phase.rates_entry": "of one pair of shapes",
+    **dict.fromkeys(
+        (
+            "haugmbd.sensitivity.adjoint.again_entry",
+            "haugmbd.sensitivity.adjoint.backward_entry",
+            "haugmbd.sensitivity.adjoint.beside_entry",
+            "haugmbd.sensitivity.implicit_tangents.run_entry",
+            "haugmbd.sensitivity.tangents.place_entry",
+            "haugmbd.sensitivity.tangents.run_entry",
+        ),
+        "of derivatives, whose kernels are compiled for another kind of number: they need Numba",
+    ),
 }
 """Entries that are not in the engine, and why."""
 
@@ -93,6 +109,7 @@ def runs() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield from command_line.other_methods()
     yield "friction", friction
     yield "stops and compliant contacts", stops_and_contacts
+    yield "stops of blobs", stops_of_blobs
     yield "contacts by steps", contacts_by_steps
     yield "ropes", ropes
     yield "blocks", blocks
@@ -180,6 +197,15 @@ def stops_and_contacts() -> None:
             _ask(mbd.simulate(system, 0.05, **how))
 
 
+def stops_of_blobs() -> None:
+    """Let a joint reach its stop as it does in a blob."""
+    system = pendulum()
+    system.add(mbd.JointLimit("stop", system.joints[0], lower=-0.2, upper=0.2, k=1e4, c=10.0))
+    model, method = system.compile(), mbd.RK4(h=1e-3)
+    call = first_call(model, method, {"stabilization": mbd.Projection()})
+    make_steps(model, call.problem, method.tableau, call.t, 1e-3, call.k1, 300)
+
+
 def contacts_by_steps() -> None:
     """Let boxes rest, slide and tumble by Moreau-Jean."""
     for system, t_end in ((stack(3), 0.05), (incline_block(1.2), 0.05), (tumbling_box(), 0.6)):
@@ -190,6 +216,12 @@ def contacts_by_steps() -> None:
     system.add(mbd.Contacts("pile", [(system.ground, mbd.Plane()), *balls], mu=0.3))
     mbd.simulate(system, 0.3, h=1e-2, integrator=mbd.MoreauJean())
     mbd.simulate(incline_block(1.2), 0.02, h=1e-2)
+    many = mbd.System("crowd", gravity=(0.0, 0.0, -9.81))
+    grid = [(0.3 * (k % 4), 0.3 * (k // 4), 0.0501) for k in range(12)]
+    crowd = [many.add(mbd.Body(f"ball {k}", 1.0, (1e-3,) * 3, r=r, shape=mbd.Sphere(0.05))) for k, r in enumerate(grid)]
+    many.add(mbd.Contacts("all", [(many.ground, mbd.Plane()), *crowd], mu=0.3))
+    for method in (mbd.MoreauJean(), mbd.RK4()):
+        mbd.simulate(many, 0.02, h=1e-2, integrator=method)
 
 
 def ropes() -> None:
@@ -281,6 +313,8 @@ RARE: tuple[tuple[Any, tuple[Any, ...]], ...] = (
     (volumes_entry, (PACK_TYPE, F1, F2, F2)),
     (keep_entry, (PACK_TYPE, F1, F2, F2)),
     (spread_entry, (PACK_TYPE, F1, F2, F2, F3, F3)),
+    (solve_entry, (PACK_TYPE,)),
+    (sweep_contacts, (F2, F1, F1, F2, types.int64, types.float64)),
 )
 """Entries that only rare mechanisms reach, with their types."""
 
@@ -289,6 +323,12 @@ def compile_rare() -> None:
     """Compile the entries above."""
     for entry, arguments in RARE:
         entry.compile(arguments)
+    of_start: Any = start_entry
+    of_workspace: Any = factorize_independent_entry
+    more = [(step_entry, signature) for signature in of_start.overloads]
+    more += [(solve_columns_entry, (signature[0], F3)) for signature in of_workspace.overloads]
+    for like, signature in more:
+        like.compile(signature)
 
 
 if __name__ == "__main__":

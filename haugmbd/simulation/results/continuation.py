@@ -115,6 +115,7 @@ def _joined_segments(first: R, second: R) -> R:
         (*map(called, first.segments), *segments),
         (*map(called, first._complete), *map(counted_on, second._complete)) if sparse else (),
         impacts=(*first.impacts, *second.impacts),
+        switches=(*first.switches, *second.switches),
         settings=joined_settings(first.settings, second.settings),
         interrupted=second.interrupted,
         outcome=joined_outcome(first.outcome, second.outcome),

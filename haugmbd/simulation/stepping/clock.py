@@ -143,13 +143,14 @@ class Clock:
 
     def remember(self, t: Array, y: Array, y_dot: Array) -> None:
         """Keep the ends of steps (n,), (n, ny), (n, ny), or a state after a call."""
+        if self.memory is None or not self.network.delays:
+            return
         for time, state, rates in zip(t.tolist(), y, y_dot, strict=True):
-            if self.memory is not None and self.network.delays:
-                end = Moment(time, state.copy(), rates.copy())
-                between = [] if self.halves is None or self._end is None else self.halves.between(self._end, end)
-                for there in (*between, end):
-                    self.memory.add(*there)
-                self._end = end
+            end = Moment(time, state.copy(), rates.copy())
+            between = [] if self.halves is None or self._end is None else self.halves.between(self._end, end)
+            for there in (*between, end):
+                self.memory.add(*there)
+            self._end = end
 
     def put_delays(self, t: Array, y: Array) -> None:
         """Write the outputs of delays to states y (n, ny) at t (n,)."""

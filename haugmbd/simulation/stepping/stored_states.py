@@ -100,7 +100,7 @@ class StoredStates:
         wrong = self._first_wrong(np.array([t]), behind[None])
         if wrong is not None:
             raise wrong[1]
-        changes = not np.array_equal(self.y.rows()[-1], behind)
+        changes = not np.array_equal(self.y.last(), behind)
         self.y.put_last(behind)
         if changes:
             self.sensors.put_last(t, behind)

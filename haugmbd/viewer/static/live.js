@@ -295,7 +295,7 @@ function furnishLive(live) {
   lab.setAttribute("aria-label", "the simulation");
   const part = (tag, props = {}, parent = lab) => parent.appendChild(Object.assign(document.createElement(tag), props));
   const fold = part("button", { id: "fold", textContent: "\u2212", title: "fold" });
-  fold.addEventListener("click", () => { lab.classList.toggle("folded"); fold.textContent = lab.classList.contains("folded") ? "+" : "\u2212"; });
+  fold.addEventListener("click", () => { lab.classList.toggle("folded"); fold.textContent = lab.classList.contains("folded") ? "+" : "\u2212"; player.makeWay(); });
   const inner = part("div", { className: "inner" }), said = part("p", { className: "said" }, inner), shown = {};
   for (const { name, low, high, value } of data.sliders) {
     const row = part("label", { className: "slider" }, inner), top = part("span", { textContent: name }, row), number = part("output", { textContent: short(value) }, row);
@@ -323,6 +323,7 @@ function furnishLive(live) {
   const energy = stripChart(part("div", { className: "strip" }, inner), "kinetic energy + weight [J]"), violation = stripChart(part("div", { className: "strip" }, inner), "violation max |\u03a6|", { log: true });
   live.curves = () => { energy(live.history.t, live.history.energy); violation(live.history.t, live.history.violation); said.textContent = live.said; said.hidden = !live.said; };
 
+  player.makeWay();
   const stage = $("stage");
   stage.addEventListener("pointerdown", (event) => {
     if (!event.isPrimary || event.button || event.shiftKey) return;

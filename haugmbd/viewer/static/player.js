@@ -35,12 +35,22 @@ class Player {
   seek(t) {
     if (typeof t !== "number" || !Number.isFinite(t)) throw new Error(`seek(t) needs a time in seconds, got ${t}.`);
     this.time = Math.min(Math.max(t, this.t0), this.t1);
+    this.world.motion = this.motion;
+    this.world.place(this.time);
+    this.refresh();
+  }
+
+  // The bodies stand at these poses, each r (3) and p (4, scalar first), the ground first, until the motion plays again.
+  stand(r, p) {
+    this.pause();
+    this.world.motion = { at: (t, body, to, turn) => { to.set(r[body]); turn.set(p[body]); } };
     this.world.place(this.time);
     this.refresh();
   }
 
   play() {
-    if (this.t1 <= this.t0) return;
+    this.world.motion = this.motion;
+    if (this.t1 <= this.t0) { this.world.place(this.time); this.dirty = true; return; }
     if (this.time >= this.t1) this.seek(this.t0);
     this.playing = true;
     this.last = null;
@@ -119,7 +129,10 @@ class Player {
     const { world } = this, W = window.innerWidth, H = window.innerHeight, narrow = W <= 720, box = (id) => $(id).getBoundingClientRect();
     const open = !$("panel").hidden, still = this.t1 <= this.t0, top = narrow ? document.querySelector("header").getBoundingClientRect().bottom + 6 : 58;
     const low = narrow ? H - Math.min(box("switches").top, box("bar").top) + 6 : still ? 16 : H - box("bar").top + 14;
-    world.room = { top, bottom: open && narrow ? H - box("panel").top : low, left: 0, right: open && !narrow ? W - box("panel").left : 0 };
+    const lab = $("lab"), beside = lab && !lab.classList.contains("folded");  // the sliders of a page that simulates
+    if (lab) lab.style.top = narrow ? `${top}px` : "";
+    world.room = { top: beside && narrow ? box("lab").bottom + 6 : top, bottom: open && narrow ? H - box("panel").top : low,
+      left: beside && !narrow ? box("lab").right : 0, right: open && !narrow ? W - box("panel").left : 0 };
     if (world.moved) world.resize(W, H); else world.home(W, H);
     this.dirty = true;
   }

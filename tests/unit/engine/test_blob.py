@@ -115,10 +115,6 @@ def with_function(system, bar, pin):
     system.add(mbd.JointForce("engine", pin, lambda t, angle, rate: -rate))
 
 
-def with_stop(system, bar, pin):
-    system.add(mbd.JointLimit("stop", pin, lower=-0.2, upper=0.2, k=1e3))
-
-
 def with_impacts(system, bar, pin):
     system.add(mbd.JointLimit("stop", pin, lower=-0.2, upper=0.2, restitution=0.5))
 
@@ -134,7 +130,7 @@ def with_sampled(system, bar, pin):
 
 @pytest.mark.parametrize(
     ("add", "named"),
-    [(with_function, "swing"), (with_stop, "stop"), (with_impacts, "stop"), (with_friction, "rub"), (with_sampled, "swing")],
+    [(with_function, "swing"), (with_impacts, "stop"), (with_friction, "rub"), (with_sampled, "swing")],
 )
 def test_what_only_python_can_do_is_refused_by_name(add, named):
     system, bar, pin = pendulum()

@@ -135,7 +135,6 @@ def pendulum():
 
 REFUSED = {
     "a function of Python": (lambda s, b, p: mbd.JointForce("engine", p, lambda t, angle, rate: -rate), "Python"),
-    "a stop": (lambda s, b, p: mbd.JointLimit("stop", p, lower=-0.2, upper=0.2, k=1e3), "stop"),
     "a rigid stop": (lambda s, b, p: mbd.JointLimit("stop", p, lower=-0.2, upper=0.2, restitution=0.5), "stop"),
     "friction": (lambda s, b, p: mbd.JointFriction("rub", p, mbd.Coulomb(0.3), radius=0.1), "rub"),
     "a sampled block": (lambda s, b, p: mbd.Sampled("law", 0.01, lambda t, s: -s["pin.angle"]), "swing"),
