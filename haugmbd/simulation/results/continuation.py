@@ -162,7 +162,7 @@ def check_model_of(first: Any, second: Any) -> None:
     if difference:
         raise UsageError(
             f"the next run is of another model: {difference}. Runs of one model are joined; of two models, each result has its own. "
-            "A joint that breaks or closes on the way is part of one run: mbd.Switch(name, event, release=joint)."
+            "A joint that breaks or closes on the way is part of one run: mbd.Switch(name, function, release=joint)."
         )
 
 

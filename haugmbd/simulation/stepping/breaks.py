@@ -122,10 +122,7 @@ class Watched(NamedTuple):
 
 
 class StateBreaks:
-    """The breaks of the functions of the state of one run.
-
-    adaptive: whether steps have error control;  need: raises the error of a status code at a time
-    """
+    """The breaks of the functions of the state of one run.  need: raises the error of a status code at a time"""
 
     def __init__(self, model: Model | None, problem: Problem, method: Any, need: Need) -> None:
         self.problem, self.method, self.need = problem, method, need
@@ -158,10 +155,9 @@ class StateBreaks:
                     there = self._step_before(start, found)
                     return ended_at(batch, k, there), found if there.t == found.before else Break(there.t, there.t)
                 if found.before - start.t <= near < start.t - self._left:
+                    # the step begins at the break, and its first rates are those before: it is made again from behind it
                     self._left = start.t + 2.0 * near
-                    return batch.first(k), Break(
-                        start.t, self._left
-                    )  # the step begins at the break: its first rates are those before
+                    return batch.first(k), Break(start.t, self._left)
                 self._taken = taken
             self._longest, start = max(self._longest, end.t - start.t), end
         return batch, None
@@ -169,7 +165,7 @@ class StateBreaks:
     def _branches(self, t: float, y: Array) -> tuple[Any, ...]:
         """Return the branches that each function takes at a state."""
         p = self.problem
-        p.rates(p.pack, copy_options(p.options), t, y, np.zeros_like(y))
+        self.need(p.rates(p.pack, copy_options(p.options), t, y, np.zeros_like(y)), t)
         signals = workspace_array(p.pack, "SIGNALS")
         return tuple(one.taken(t, y, signals) for one in self.functions)
 
@@ -183,11 +179,8 @@ class StateBreaks:
 
     def _pulse(self, start: Moment, end: Moment) -> Break | None:
         """Return a break by time alone within a step whose ends have the same branches, such as that of a short pulse; None without one."""
-        signals, there = (
-            workspace_array(self.problem.pack, "SIGNALS"),
-            (end.t, end.y),
-        )  # of the end, where functions were called last
-        times = [next(one.breaks_in_time(start.t, *there, signals), None) for one in self.functions]
+        signals = workspace_array(self.problem.pack, "SIGNALS")  # of the end, where functions were called last
+        times = [next(one.breaks_in_time(start.t, end.t, end.y, signals), None) for one in self.functions]
         found = min((one for one in times if one is not None), default=None)
         if found is None:
             return None
@@ -277,9 +270,10 @@ class StepLengths:
 
     def remember(self, t: Array) -> None:
         """Take the ends of steps (n,) [s]."""
-        for now in t.tolist():
-            self._first = self._first or now - self._before
-            self._longest, self._before = max(self._longest, now - self._before), now
+        if len(t):
+            lengths = np.diff(t, prepend=self._before)
+            self._first = self._first or float(lengths[0])
+            self._longest, self._before = max(self._longest, float(lengths.max())), float(t[-1])
 
     def restarted(self, method: Any) -> Any:
         """Return the method for the steps that follow."""
