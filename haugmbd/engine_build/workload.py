@@ -239,7 +239,11 @@ def blocks() -> None:
     pid = system.add(mbd.PID("pid", "pin.angle", 0.2, kp=80.0, ki=60.0, kd=15.0, tau=0.01))
     system.add(mbd.LowPass("slow", "pin.angle", 0.05))
     system.add(mbd.Motor("motor", system.joints[0], torque=pid["out"]))
-    _ask(mbd.simulate(system, 0.05, h=1e-3))
+    model = system.compile()
+    _ask(mbd.simulate(model, 0.05, h=1e-3))
+    # as Python calls the blocks, where there is no compiler
+    calls = model.force_callbacks
+    calls.call(0.0, model.y0.copy(), *(np.zeros(shape) for shape in calls.shapes[1:]))
 
 
 def chains() -> None:

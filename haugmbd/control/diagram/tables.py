@@ -83,13 +83,13 @@ class NetworkTables(NetworkFields):
 ROOM = ("S", "rates", "gap", "other", "moved", "matrix", "X", "before")
 """What an evaluation writes."""
 NETWORK_TYPE = tuple_pointer("Network")
-NETWORK_TYPE.fields |= {
+TABLE_TYPES: dict[str, Any] = {
     **dict.fromkeys(("joints", "loads", "rows", "outputs"), I2),
     **dict.fromkeys(("moving", "shape"), I1),
     **dict.fromkeys(("x_bar", "matrix"), F2),
     **dict.fromkeys(("offset", "numbers", "S", "rates", "gap", "other", "moved", "X", "before"), F1),
 }
-NETWORK_TYPE.fields = {name: NETWORK_TYPE.fields[name] for name in NetworkFields._fields}
+NETWORK_TYPE.fields |= {name: TABLE_TYPES[name] for name in NetworkFields._fields}
 
 
 @typeof_impl.register(NetworkTables)  # type: ignore[untyped-decorator]
