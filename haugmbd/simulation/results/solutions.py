@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -120,7 +120,7 @@ class HasSolutions(ABC):
         if self._contact_segment is None or not self.model.nc:
             return []
         return [
-            JointWrenches(self.model, np.full(len(x), t), np.tile(y, (len(x), 1)), lambda x=x: x)  # type: ignore[misc]
+            JointWrenches(self.model, np.full(len(x), t), np.tile(y, (len(x), 1)), partial(np.asarray, x))
             for t, y, x in shares_along(self._contact_segment, self.t, self.y)
         ]
 
