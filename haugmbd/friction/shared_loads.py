@@ -39,11 +39,11 @@ DEPENDENT = 1e-10
 class Shares(NamedTuple):
     """The arrays, of at most s self-stresses.
 
-    count: (1, 1) number of columns at hand;  S: (s, 6 nn) in the places of solutions;  W: (s, 6 n) their wrenches
+    n_columns: (1, 1) number of columns at hand;  S: (s, 6 nn) in the places of solutions;  W: (s, 6 n) their wrenches
     C: (s, s) lower triangle of S^T C S, then its Cholesky factor;  y: (1, s)
     """
 
-    count: Array
+    n_columns: Array
     S: Array
     W: Array
     C: Array
@@ -106,7 +106,7 @@ def energy(L: Loop, w: Array, i: int, j: int, v: Array) -> float:
 def put_self_stress(P: Pack, L: Loop, s: Shares, e: int, a: int) -> int:
     """Write S_r = c - e_r of row a of edge e, and its wrenches, to the next line."""
     b, x, J, edges, first = ws.right_hand_side(P), ws.solution(P), ws.jacobian(P), ws.edges(P), ws.n_bodies(P)
-    line = int(s.count[0, 0])
+    line = int(s.n_columns[0, 0])
     for node in range(b.shape[0]):
         for c in range(6):
             b[node, c] = 0.0
@@ -126,14 +126,14 @@ def put_self_stress(P: Pack, L: Loop, s: Shares, e: int, a: int) -> int:
         for c in range(6):
             s.S[line, 6 * node + c] = x[node, c]
     put_own_wrenches(P, L, s.W, line)
-    s.count[0, 0] += 1.0
-    return code  # type: ignore[no-any-return]
+    s.n_columns[0, 0] += 1.0
+    return code
 
 
 @kernel
 def factor_energies(L: Loop, s: Shares) -> None:
     """Write the Cholesky factor of S^T C S; a zero on its diagonal leaves out a column."""
-    n, largest = int(s.count[0, 0]), 0.0
+    n, largest = int(s.n_columns[0, 0]), 0.0
     for i in range(n):
         for j in range(i + 1):
             s.C[i, j] = energy(L, s.W, i, j, s.W)
@@ -154,7 +154,7 @@ def factor_energies(L: Loop, s: Shares) -> None:
 def share_solution(P: Pack, L: Loop) -> None:
     """Add S y to the multipliers of the solution, so that the bearings store the least energy."""
     s, x = shares_of(P, L), ws.solution(P)
-    n = int(s.count[0, 0])
+    n = int(s.n_columns[0, 0])
     put_own_wrenches(P, L, L.w, 0)
     # C C^T y = -S^T C lam
     for i in range(n):
@@ -178,7 +178,7 @@ def begin_sharing(P: Pack, L: Loop, base: Array) -> int:
     """Write the self-stresses of the rows that are left out, and share the loads of the solution at hand; base: (1, 6 nn) keeps it."""
     s, kept, pad = shares_of(P, L), ws.kept_rows(P), ws.padding(P)
     keep_solution(P, base)
-    s.count[0, 0] = 0.0
+    s.n_columns[0, 0] = 0.0
     for e in range(kept.shape[0]):
         drops = False
         for a in range(6):

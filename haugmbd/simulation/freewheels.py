@@ -118,9 +118,13 @@ def not_held(events: Sequence[Event], end: float, fired: Container[str]) -> list
     Their functions were zero at its start, and fell from there: no event. They begin the other way.
     fired: names of the events that ended the part, whose functions were positive before
     """
-    watched = [event.function for event in events if isinstance(event.function, Watched) and event.name not in fired]
     before = end - NEAR * (1.0 + abs(end))
-    return list(dict.fromkeys(one.name for one in watched if any(t < before for t in one.negative)))
+    found: dict[str, None] = {}
+    for event in events:
+        watched = event.function
+        if isinstance(watched, Watched) and event.name not in fired and any(t < before for t in watched.negative):
+            found[watched.name] = None
+    return list(found)
 
 
 def pulled(model: Model, Lam: Array) -> str | None:
