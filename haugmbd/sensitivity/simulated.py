@@ -48,6 +48,7 @@ from haugmbd.integrators.stick_slip.watched_quantities import may_stick
 from haugmbd.math.body_columns import WIDTH
 from haugmbd.model.compiling.numbering import numbered_by_origin
 from haugmbd.model.inspection.driver_breaks import break_between
+from haugmbd.model.inspection.run_memory import need_no_freewheels
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.sensitivity.adjoint import states_beside
@@ -721,6 +722,7 @@ def method_of(design: Design, arguments: dict[str, Any]) -> Any:
 def refuse_what_is_not_smooth(design: Design, arguments: Mapping[str, Any]) -> None:
     """Raise UsageError for a run whose law changes at events: tangents that leave out the motion of their times would be wrong."""
     model = design.model
+    need_no_freewheels(model, "sensitivity")
     rough = [contact.name for contact in rigid_contacts(model) if not contact.is_plain]
     if rough or isinstance(arguments.get("integrator"), MoreauJean):
         raise UsageError(

@@ -19,7 +19,7 @@ import numpy as np
 from haugmbd.analysis.assembly.assemble import assemble
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.coordinate import ANGLE, DISPLACEMENT, Coordinate, coordinates_of
-from haugmbd.errors import AssemblyError, Fault, HaugmbdError, UsageError
+from haugmbd.errors import Fault, HaugmbdError, UsageError
 from haugmbd.joints import Coupling
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.inspection.length import characteristic_length
@@ -137,7 +137,7 @@ class Drag:
         moved = float(np.linalg.norm(found.r - start.r, axis=1).max())
         turned = 2.0 * np.arccos(np.clip(np.abs(np.sum(found.p * start.p, axis=1)).min(), 0.0, 1.0))
         if moved > NEAR * self.length or turned > NEAR:
-            raise AssemblyError("the mechanism would leave its branch")
+            raise UsageError("the mechanism would leave its branch.")
         return _at_rest(found)
 
     def told(self) -> str:

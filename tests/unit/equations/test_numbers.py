@@ -69,6 +69,10 @@ def test_every_joint_of_the_catalogue(cls):
     eq = mbd.equations(system)
     assert_same_numbers(eq, random_state(eq.model, np.random.default_rng(SEED), t=0.3))
     assert not defect(eq.latex("acceleration"))
+    for name in eq.joints:
+        derivation = eq.derive(name)
+        assert derivation.ok, str(derivation)
+        assert not defect(derivation.latex())
 
 
 @pytest.mark.slow
@@ -77,6 +81,10 @@ def test_every_coupling_rolling_joint_and_guide(cls):
     eq = mbd.equations(sample(cls))
     assert_same_numbers(eq, near(eq.model.state(), np.random.default_rng(SEED)))
     assert not defect(eq.latex("acceleration"))
+    for name in eq.joints:
+        derivation = eq.derive(name)
+        assert derivation.ok, str(derivation)
+        assert not defect(derivation.latex())
 
 
 LOADS = {

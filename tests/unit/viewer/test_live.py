@@ -115,6 +115,14 @@ def test_a_drag_ends_where_the_mechanism_cannot_be_closed():
     assert np.abs(mbd.evaluate(model, drag.state).Phi).max() < 1e-9
 
 
+def test_a_part_that_leads_far_away_is_not_taken(monkeypatch):
+    """A body that would jump has left its branch: the slider stays where it is, and says so."""
+    monkeypatch.setattr("haugmbd.viewer.drag.NEAR", 1e-6)
+    drag = Drag(four_bar())
+    assert "cannot be closed beyond A = 0 degrees" in drag.to([0.5])
+    assert drag.values.tolist() == [0.0]
+
+
 def test_a_syntax_error_stands_with_its_line_and_a_mark(served):
     path, ask, _ = served
     ask("/picture")
