@@ -26,7 +26,7 @@ from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.families import new_family, twin
 from haugmbd.workspace.layout import WIDTH, Pack
 
-WIDE_NUMBERS = new_family("WidePack", Wide, "|wide")
+WIDE_NUMBERS = new_family("WidePack", Wide, "|wide", records=True)
 WIDE_PACK = WIDE_NUMBERS.pack
 
 APART = -1

@@ -21,16 +21,18 @@ class Family(NamedTuple):
     """Numbers in place of doubles.
 
     number: their type;  pack: the type of a Pack of them;  variant: of the names of routines
+    records: whether records, such as those of a step and its options, have these numbers, too
     """
 
     number: Any
     pack: Any
     variant: str
+    records: bool = False
 
 
-def new_family(name: str, number: Any, variant: str) -> Family:
+def new_family(name: str, number: Any, variant: str, *, records: bool = False) -> Family:
     """Return a family of numbers; the fields of its Packs are those of a Pack of doubles, twins of them."""
-    family = Family(number, tuple_pointer(name), variant)
+    family = Family(number, tuple_pointer(name), variant, records)
     if COMPILES:
         family.pack.fields = {field: type_in(family, kind) for field, kind in PACK_TYPE.fields.items()}
     return family
@@ -43,7 +45,7 @@ def type_in(family: Family, kind: Any) -> Any:
         return family.pack
     if isinstance(kind, types.Array) and kind.dtype == types.float64:
         return types.Array(family.number, kind.ndim, kind.layout)
-    if isinstance(kind, types.Record):
+    if isinstance(kind, types.Record) and family.records:
         return record_of(family.number, tuple(kind.fields))
     if isinstance(kind, types.CPointer):
         return types.CPointer(family.number)
