@@ -174,8 +174,8 @@ class EngineEntry:
                 continue
         if self.name.startswith(ONLY_COMPILED):
             raise ImportError(
-                "derivatives of motions (sensitivity, gradient, fit, optimize) need Numba, which compiles the kernels for dual numbers: pip install "
-                "numba. Where it is installed, leave the engine: HAUGMBD_ENGINE=0."
+                "derivatives of motions (sensitivity, gradient, fit, optimize) need Numba, which compiles the kernels for dual numbers: "
+                "pip install numba. Where it is installed, leave the engine: HAUGMBD_ENGINE=0."
             )
         note_plain(self.name)
         return self.py_func(*arguments)

@@ -440,7 +440,7 @@ static const struct { const char *says, *number; int of; } MEANS[] = {
     {"a direction without mass is not held by a joint", "residual", OF_NODE},
     {"the state is not finite: the step is too large for this motion, or a force grows without bound", 0, OF_BODY},
     {"a function of the user stopped the run", 0, NOWHERE},
-    {"the error control needs a step below rounding", "step", NOWHERE},
+    {"the error control needs a step below rounding, or a stop touches and is released without end: the step is too large for it", "step", NOWHERE},
     {"the projection cannot reach the constraints: the step is too large, or the mechanism cannot be assembled there", "left", OF_SLOT},
     {"Newton's iteration of an implicit step did not converge", "last correction", NOWHERE},
     {"Euler parameters leave their sphere", "part", OF_BODY},

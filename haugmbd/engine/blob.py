@@ -4,9 +4,9 @@ r"""A model as a blob: the arrays, words and names of one run, which the engine 
 
 The run is that of `simulate`: its first call of the compiled loop is kept, with all arguments, and the engine makes the same call again.
 An argument is a word: a number, the place of an array, a routine by its name, or a list of further words (a model's record).
-What only Python can do is refused by name, and nothing is left out in silence: functions of the user, places where
-a rigid contact strikes, joints that stick, blocks that are called at times of their own. Stops and contacts of springs and dampers switch in
-compiled code, see `engine.stops`.
+What only Python can do is refused by name, and nothing is left out in silence: functions of the user, rigid contacts that strike, joints
+that stick, blocks that are called at times of their own.  Stops and contacts of springs and dampers switch in compiled code, see
+`engine.stops`.
 """
 
 from __future__ import annotations

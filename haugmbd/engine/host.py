@@ -8,6 +8,7 @@ No model, no kernel and no compiler is in between: it is what a C program does, 
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -66,9 +67,23 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
 """The functions of `haugmbd.h` that are used here: results and arguments."""
 
 
+def need_whole(library: Path) -> None:
+    """Raise UsageError if a library is not what the manifest beside it says: what is cut may end the process when it is loaded."""
+    try:
+        line = json.loads(library.with_name(MANIFEST).read_text(encoding="utf-8"))["libraries"][library.name]
+    except (OSError, ValueError, KeyError):
+        return
+    if library.stat().st_size != line["size"] or hashlib.sha256(library.read_bytes()).hexdigest() != line["sha256"]:
+        raise UsageError(f"the engine {library.name} is damaged. Build it again: make engine, or install the wheel again.")
+
+
 def functions(library: Path) -> Any:
-    """Return the functions of a library by name, without `haug_`."""
-    loaded = ctypes.CDLL(str(library))
+    """Return the functions of a library by name, without `haug_`.  Raise UsageError if it is damaged, or no library."""
+    try:
+        need_whole(library)
+        loaded = ctypes.CDLL(str(library))
+    except OSError as error:
+        raise UsageError(f"the engine {library} cannot be loaded: {error}") from error
     found: dict[str, Any] = {}
     for name, (result, arguments) in FUNCTIONS.items():
         function = found[name] = loaded[f"haug_{name}"]

@@ -34,6 +34,8 @@ SLOW = 1e-5
 direction of a velocity beside its own: how far beside, in sizes a second, it is judged by if that is more than ALONG allows."""
 LAST = 1e-6
 """The same: of a slower point, which rests a microsecond later, friction has the full size, and takes energy."""
+KNOWN = 1e-12
+"""The same: of a slower point the direction of the velocity is rounding."""
 ALONG = 0.5
 """Cosine: in such a step friction is nearer than 60 degrees to the direction against the velocity."""
 BEGINS = 1e-5
@@ -138,7 +140,10 @@ def _of_state(
         elif speed > SLOW * p.length:
             coulomb = max(coulomb, float(np.abs(f_T + mu * N * kin.v[k, 1:] / speed).max()) / size_f)
         elif rate > BEGINS * size_a and closed and not ends:
-            coulomb = max(coulomb, float(np.abs(f_T + mu * N * a[k, 1:] / rate).max()) / size_f)
+            off = float(np.abs(f_T + mu * N * a[k, 1:] / rate).max()) / size_f
+            if speed > KNOWN * p.length:  # it comes to rest
+                off = min(off, float(np.abs(f_T + mu * N * kin.v[k, 1:] / speed).max()) / size_f)
+            coulomb = max(coulomb, off)
     return _overlap(p, y), signorini, coulomb, balance
 
 

@@ -47,8 +47,8 @@ SAME = 1e-7
 """Relative: normal accelerations that differ by less are one solution."""
 PUSHES = 1e-9
 """Relative to the largest force, or acceleration: a smaller pull, or approach, of one of several solutions is rounding."""
-EXCHANGES = 30
-"""Of the points that press; a few are usual."""
+FARTHEST = 1e-12
+"""Residual of nonnegative least squares that is none: 1 / (1 + |w|^2) of forces w, relative to the largest one."""
 AGREED = 1e-10
 """Relative to the largest acceleration: what is left across the direction in which a point begins to slide."""
 NO_MINOR = 1e-9
@@ -578,36 +578,33 @@ def solve_rows(rows: Ints, columns: Array, G: Array, a_0: Array) -> tuple[Array,
     part, b = (scale[:, None] * S * scale)[np.ix_(some, some)], (scale * right)[some]
     x, _, rank, _ = np.linalg.lstsq(part, b, rcond=RANK)
     unique = int(rank) == len(some)
-    z[some] = scale[some] * (np.linalg.solve(part, b) if unique else _pressing(part, b, x, rows[some]))
+    z[some] = scale[some] * (
+        np.linalg.solve(part, b) if unique else _pressing(part, b, np.asarray(x, dtype=np.float64), rows[some])
+    )
     return z, unique
 
 
 def _pressing(S: Array, b: Array, shortest: Array, rows: Ints) -> Array:
     """Return the shortest x with S x = b and no negative normal forces (rows 3 k); the shortest of all where there is none.
 
-    x = max(0, S^T y): the set of points that press is exchanged until it fits.
+    x = x_0 + K w with the kernel K of S:   least |w|   with   K_n w >= -x_0n,   by nonnegative least squares.
+    Source: Lawson and Hanson, Solving Least Squares Problems (1974), ch. 23 (least distance programming).
     """
-    normal, point = rows % 3 == 0, rows // 3
-    x, presses = shortest, np.ones(len(b), dtype=np.bool_)
-    for _ in range(EXCHANGES):
-        rounding = PUSHES * max(float(np.abs(x).max(initial=0.0)), LEAST)
-        if presses.all() and (x[normal] >= -rounding).all():
-            return x
-        U, s, V = np.linalg.svd(S[:, presses], full_matrices=False)
-        kept = s > RANK * s.max(initial=0.0)
-        along = (U[:, kept].T @ b) / s[kept]
-        x = np.zeros(len(b))
-        x[presses] = V[kept].T @ along
-        wanted = S.T @ (U[:, kept] @ (along / s[kept]))
-        out = {int(k) for k in point[normal & presses & (x < -rounding)]}
-        back = {int(k) for k in point[normal & ~presses & (wanted > rounding)]}
-        if not out and not back:
-            fits = float(np.abs(S @ x - b).max()) <= PUSHES * max(float(np.abs(b).max()), LEAST)
-            return x if fits else shortest
-        presses = (presses & ~np.isin(point, list(out))) | np.isin(point, list(back))
-        if not presses.any():
-            return shortest
-    return shortest
+    normal = rows % 3 == 0
+    size = max(float(np.abs(shortest).max(initial=0.0)), LEAST)
+    if (shortest[normal] >= -PUSHES * size).all():
+        return shortest
+    from scipy.optimize import nnls  # noqa: PLC0415  imported only where forces are not unique
+
+    _, s, V = np.linalg.svd(S)
+    K = V[int((s > RANK * s.max(initial=0.0)).sum()) :].T
+    E = np.vstack([K[normal].T, -shortest[normal] / size])
+    target = np.append(np.zeros(K.shape[1]), 1.0)
+    left = E @ nnls(E, target)[0] - target
+    if -left[-1] <= FARTHEST:  # the residual vanishes where no w fulfils the inequalities
+        return shortest
+    x = shortest - size * (K @ (left[:-1] / left[-1]))
+    return np.asarray(np.where(normal, np.maximum(x, 0.0), x)) if (x[normal] >= -PUSHES * size).all() else shortest
 
 
 def _row_scales(G: Array, rows: Ints) -> tuple[Array, Any]:
@@ -631,8 +628,8 @@ def decides(M: Array) -> bool:
     """Return whether the normal accelerations w = M f + q of sliding points, f >= 0, w >= 0, f . w = 0, have one solution for each q.
 
     So it is where no principal minor of M (k, k) is negative (a P-matrix), and for points that share one load in many ways, with minors
-    that vanish, where f . M f >= 0: then all solutions are one convex set. With friction M is not symmetric; a body that is long, and slides
-    with a large mu on its end, has a negative diagonal (Painleve).
+    that vanish, where f . M f >= 0: then all solutions are one convex set. With friction M is not symmetric; a long body that slides with
+    a large mu on its end has a negative diagonal (Painleve).
     """
     d = np.diag(M)
     if not (d > IMMOVABLE * np.abs(M).max(initial=0.0)).all():

@@ -258,7 +258,7 @@ class EventLocator:
     def _dense(self, start: Moment, end: Moment, curve: Any) -> Callable[[float], Array]:
         """Return the dense output of a step, or the curve, as a function of the time [s]."""
         if curve is not None:
-            return lambda now: curve.states(np.array([now]))[0]  # type: ignore[no-any-return]
+            return lambda now: curve.states(np.array([now]))[0]
         space = self.problem.state_space
         step: tuple[Array, ...] = ()
 

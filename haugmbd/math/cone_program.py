@@ -36,7 +36,7 @@ def least_values(costs: Array, G: Array, h: Array) -> Array:
     size = np.maximum(np.abs(costs).max(axis=1), 1e-300)
     with np.errstate(all="ignore"):  # a program without a least value grows without end, and is left by its residual
         value, off = _least(costs / size[:, None], G, h)
-    return np.where(off <= ACCEPTED, value, np.nan) * size
+    return np.asarray(np.where(off <= ACCEPTED, value, np.nan) * size)
 
 
 def _least(costs: Array, G: Array, h: Array) -> tuple[Array, Array]:

@@ -12,6 +12,7 @@ Sources: Chvatal, Linear Programming (1983), ch. 2, 3 and 10; Bland, New finite 
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import SimulationError
@@ -28,6 +29,8 @@ MOST_EXCHANGES = 5000
 """For one program; five to fifty are usual."""
 RENEWED = 200
 """Exchanges after which the table is computed anew from A."""
+
+Flags = npt.NDArray[np.bool_]
 
 
 class Polyhedron:
@@ -97,9 +100,9 @@ class Polyhedron:
             return self._of_w()[0]
         return np.asarray(np.linalg.solve(self.A[rows], self.b[rows]))
 
-    def _slacks(self) -> Array:
+    def _slacks(self) -> Flags:
         """Return which rows of the table are those of slacks."""
-        return np.asarray(self.basic >= self.d)
+        return np.asarray(self.basic >= self.d, dtype=np.bool_)
 
     def _broken(self) -> int:
         """Return the row of the most negative slack, -1 if there is none."""
@@ -121,7 +124,7 @@ class Polyhedron:
         return k, 1.0 if reduced[k] < 0.0 else -1.0
 
     def _first_limit(self, column: Array, first: bool, low: int = -1) -> int:
-        """Return the row whose slack vanishes first along a column, -1 if none does;  low: a row that is broken, and vanishes on its way."""
+        """Return the row whose slack vanishes first along a column, -1 if none does;  low: a broken row, which vanishes on its way."""
         can = self._slacks() & (column > PIVOT * float(np.abs(column).max(initial=0.0))) & (self.beta >= -self._rounding())
         step = np.where(can, np.maximum(self.beta, 0.0) / np.where(can, column, 1.0), np.inf)
         if low >= 0:

@@ -943,7 +943,9 @@ def _add_joint(read: Read, system: System, scope: str, joint: Element, ends: tup
         )
         return
     if i is j:
-        if kind != "fixed":
+        if i.is_ground:
+            read.ignored["joints between links that are fixed to the ground"] += 1
+        elif kind != "fixed":
             read.fault(joint.line, where, f"it joins links of one body, {i.name!r}", "Give links that move against each other.")
         return
     at = _global(read, name, joint.line, where) if name in read.frames else IDENTITY

@@ -27,9 +27,10 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.drivers import compile_drivers
 from haugmbd.drivers.functions import PythonDriver as UserFunctionDriver
-from haugmbd.errors import ModelError, UsageError
+from haugmbd.errors import ModelError, UsageError, naming
 from haugmbd.formulations.error_messages import explain
 from haugmbd.model.compiling.numbering import numbered_by_origin
+from haugmbd.model.inspection.run_memory import need_no_freewheels
 from haugmbd.model.model import Model
 from haugmbd.sensitivity.paths import numbers_of, put_component, system_with, unknown_path
 from haugmbd.system.rebuilt import rebuilt_model
@@ -257,7 +258,9 @@ def builder_of(given: Any, p: Parameters) -> Builder:
         raise UsageError(f"{given!r:.60} must be a System, or a function build(**parameters) that returns one.")
 
     def build(values: Mapping[str, float]) -> Built:
-        return Built(given(**values))
+        with naming(f"build({', '.join(f'{name}={value!r}' for name, value in values.items())})"):
+            made = given(**values)
+        return Built(made)
 
     return build
 
@@ -315,6 +318,7 @@ def _need_number(name: str, value: Array, index: tuple[int, ...]) -> None:
 
 def by_paths(model: Model) -> Builder:
     """Return the function that gives parts of the system of a model the values of paths that exist."""
+    need_no_freewheels(model, "a study of parameters")
     known = variables_of(model)
 
     def build(values: Mapping[str, float]) -> Built:

@@ -1,6 +1,6 @@
 r"""Paths of a System: the numbers of its parts, by the arguments of their constructors.
 
-    "bob.r[0]"  "bob.omega_bar[2]"  "pin.axis"  "wheel.radius"  "gear.ratio"  "pid.kp"  "drive.f"  "floor.restitution"  "spring.k"  "gravity"
+    "bob.r[0]"  "bob.omega_bar[2]"  "pin.axis"  "wheel.radius"  "gear.ratio"  "pid.kp"  "drive.f"  "spring.k"  "gravity"
 
 What `batch` varies is among them. A system of other values is made by the same calls with other numbers, in the order of the parts, so
 that a point keeps its place in the global frame where a body moves, and what is derived from a number follows it.
@@ -19,7 +19,7 @@ import numpy as np
 from haugmbd.batches.parameters import GRAVITY, expressions_of
 from haugmbd.batches.variant import renamed
 from haugmbd.bodies.body import Body
-from haugmbd.bodies.part import CALLS, Part
+from haugmbd.bodies.part import Part, call_of
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.control.output import BlockOutput
@@ -71,9 +71,10 @@ def arguments_of_part(part: Any) -> dict[str, Any]:
         return {name: getattr(part, name) for name in OF_BODY}
     variable = getattr(part, "variable", {})
     found = {name: getattr(part, name) for name in variable if hasattr(part, name)}
-    if part not in CALLS:
+    call = call_of(part)
+    if call is None:
         return found
-    bound = signature_of(type(part)).bind(part, *CALLS[part].positional, **CALLS[part].named)
+    bound = signature_of(type(part)).bind(part, *call.positional, **call.named)
     bound.apply_defaults()
     given = {name: value for name, value in list(bound.arguments.items())[2:] if name not in ("args", "kwargs")}
     return given | {name: value for name, value in found.items() if _numbers(value) is not None}
@@ -106,7 +107,9 @@ def unknown_path(system: System, path: str, known: Mapping[str, Number]) -> str:
     has = [one for one in arguments_of_part(parts[0]) if f"{owner}.{one}" in known]
     may = f"it has {', '.join(map(repr, has))}" if has else "it has no numbers that are known"
     more = (
-        ", and a function that builds the system can vary all" if parts[0] not in CALLS and not isinstance(parts[0], Body) else ""
+        ", and a function that builds the system can vary all"
+        if not isinstance(parts[0], Body) and call_of(parts[0]) is None
+        else ""
     )
     return f"{path!r} is not a number of {type(parts[0]).__name__} {owner!r}{did_you_mean(name, has)}: {may}{more}"
 
@@ -157,12 +160,12 @@ class _Copy:
             if not changes:
                 return part
             values = {name: getattr(part, name) for name in OF_BODY} | changes
-            body = Body(part.name, float(values["mass"]), *(values[name] for name in ("J_bar",)), **_rest(values), shape=part.shape)
-            return body
-        if part not in CALLS:
+            mass, J_bar = float(values.pop("mass")), values.pop("J_bar")
+            return Body(part.name, mass, J_bar, **values, shape=part.shape)
+        call = call_of(part)
+        if call is None:
             again = deepcopy(part, dict(self.memo))
             return again.varied(**changes) if changes else again
-        call = CALLS[part]
         bound = signature_of(type(part)).bind(part, *call.positional, **call.named)
         late = {}
         own = arguments_of_part(part)
@@ -190,11 +193,6 @@ class _Copy:
         if callable(x) and not isinstance(x, Part | BlockOutput):
             return x
         return deepcopy(x, dict(self.memo))
-
-
-def _rest(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keywords of a body."""
-    return {name: value for name, value in values.items() if name not in ("mass", "J_bar")}
 
 
 def _like(value: Any) -> Any:

@@ -37,6 +37,7 @@ from haugmbd.integrators.explicit.lie import LieRungeKutta
 from haugmbd.integrators.explicit.rk4 import RK4
 from haugmbd.integrators.explicit.runge_kutta import RungeKutta
 from haugmbd.integrators.explicit.semi_implicit_euler import SemiImplicitEuler
+from haugmbd.integrators.hem4 import HEM4, HEM4_METHOD
 from haugmbd.integrators.initial_state import projected
 from haugmbd.integrators.moreau_jean import MoreauJean
 from haugmbd.integrators.stabilization.baumgarte import Baumgarte
@@ -47,6 +48,7 @@ from haugmbd.integrators.stick_slip.watched_quantities import may_stick
 from haugmbd.math.body_columns import WIDTH
 from haugmbd.model.compiling.numbering import numbered_by_origin
 from haugmbd.model.inspection.driver_breaks import break_between
+from haugmbd.model.inspection.run_memory import need_no_freewheels
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.sensitivity.adjoint import states_beside
@@ -54,7 +56,7 @@ from haugmbd.sensitivity.direct import Tangents, Tape, along_implicit_tape, alon
 from haugmbd.sensitivity.implicit_tangents import is_known
 from haugmbd.sensitivity.laws import Law, guards, laws_of_steps, need_one_rate
 from haugmbd.sensitivity.parameters import UserFunctionDriver
-from haugmbd.sensitivity.tangents import LIE, RUNGE_KUTTA, SEMI_IMPLICIT, Method
+from haugmbd.sensitivity.tangents import HALF_EXPLICIT, LIE, RUNGE_KUTTA, SEMI_IMPLICIT, Method
 from haugmbd.sensitivity.variations import Design, Piece, Variation
 from haugmbd.simulation.arguments import choose_integrator
 from haugmbd.simulation.compatibility import resolve_stabilization
@@ -644,6 +646,13 @@ def guard(side: Variation, arguments: Mapping[str, Any], name: str) -> Callable[
 
 
 # ---------------------------------------------------------------------------------------------------------------- refusals
+REASONS = {
+    "BDF": "each step reads those before it, whose lengths and orders are the run's own",
+    "RATTLE": "the turn of each body is the solution of an iteration of its own",
+    "GeneralizedAlphaR7": "its Euler parameters are unknowns of their own",
+    "SciPySolver": "its steps are made by SciPy",
+}
+"""Why methods have no tangents."""
 OTHER_MOTIONS = ("Penalty", "AugmentedLagrangian")
 """Formulations that fulfil the equations of motion up to a penalty."""
 
@@ -652,9 +661,11 @@ def implicit_of(design: Design, given: Any) -> Any:
     """Return an implicit method whose tangents are known. Raise UsageError for a model or another method whose tangents are not."""
     name, model = type(given).__name__, design.model
     if not is_known(given):
+        reason = REASONS.get(name, "its steps have no tangents")
         raise UsageError(
-            f"sensitivity of a run by {name} is not there yet: take an explicit method, such as RK4(h=...), DormandPrince(), DOP853() or "
-            "RKMK4(h=...), or an implicit one: RadauIIA, HHT, GeneralizedAlpha, Trapezoidal, Newmark, with GGL() or Index3()."
+            f"sensitivity of a run by {name} is not there yet ({reason}): take an explicit method, such as RK4(h=...), DormandPrince(), "
+            "DOP853(), HEM4(h=...) or RKMK4(h=...), or an implicit one: RadauIIA, HHT, GeneralizedAlpha, Trapezoidal, Newmark, with GGL() "
+            "or Index3()."
         )
     if may_stick(model) or model.has_stops or design.calls_python:
         raise UsageError(
@@ -683,6 +694,8 @@ def method_of(design: Design, arguments: dict[str, Any]) -> Any:
         kind, tableau = LIE, given.tableau
     elif isinstance(given, SemiImplicitEuler):
         kind, tableau = SEMI_IMPLICIT, RK4.tableau
+    elif isinstance(given, HEM4):
+        kind, tableau = HALF_EXPLICIT, HEM4_METHOD
     else:
         return implicit_of(design, given)
     if type(formulation).__name__ in OTHER_MOTIONS:
@@ -709,6 +722,7 @@ def method_of(design: Design, arguments: dict[str, Any]) -> Any:
 def refuse_what_is_not_smooth(design: Design, arguments: Mapping[str, Any]) -> None:
     """Raise UsageError for a run whose law changes at events: tangents that leave out the motion of their times would be wrong."""
     model = design.model
+    need_no_freewheels(model, "sensitivity")
     rough = [contact.name for contact in rigid_contacts(model) if not contact.is_plain]
     if rough or isinstance(arguments.get("integrator"), MoreauJean):
         raise UsageError(

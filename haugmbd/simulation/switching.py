@@ -207,6 +207,7 @@ class _SwitchedRun:
         jumped, other = self._jumped, set[str]()
         while True:
             part = self._part(self.structures.model(structure, state), state, project_velocity)
+            self._need_pushes(self.structures.model(structure, state), part)
             end = float(part.t[-1]) if len(part) else state.t
             wrong = not_held(self.events, end, {one.name for one in part.events if one.t >= end})
             if not wrong:
@@ -223,6 +224,16 @@ class _SwitchedRun:
             structure = structure.with_parts(slipping, {name: self._numbers(name, state) for name in slipping})
             state = self.structures.begun(was, self.structures.model(structure, state), state).replace(structure=structure)
             self._jumped = jumped
+
+    def _need_pushes(self, model: Model, part: Result) -> None:
+        """Raise SimulationError, with what was before, if a locked freewheel would have to pull in an impact of a contact or stop."""
+        for impact in part.impacts:
+            name = pulled(model, impact.impulse.Lam)
+            if name is not None:
+                raise SimulationError(
+                    f"freewheel {name!r} is locked at the impact of {', '.join(map(repr, impact.contacts))} at t = {impact.t:.9g} s, and "
+                    "would have to pull: it would slip behind the impact, which is not solved with it. Take a compliant stop (k=)."
+                )
 
     def _part(self, model: Model, state: State, project_velocity: bool) -> Result:
         """Return the run of one structure from a state, to the next switch."""

@@ -228,7 +228,7 @@ class Address:
     It is made when it is first read, without a lock, which compiled code of another thread could hold.
     """
 
-    def __get__(self, pack: Pack, owner: type | None = None) -> int:
+    def __get__(self, pack: Any, owner: type | None = None) -> int:
         vars(pack)["words"] = words = words_of(pack)
         vars(pack)["address"] = address = words.ctypes.data
         return address

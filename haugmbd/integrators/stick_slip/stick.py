@@ -386,10 +386,9 @@ class _Stick:
 
 def least_squares(G: Array, rates: Array) -> Array:
     """Return the shortest impulses f of which |G f - rates| is least; of one channel without a call of LAPACK, with its numbers."""
-    if len(rates) == 1 and G[0, 0] > 0.0:
-        return rates * (1.0 / G[0])
-    found: Array = np.linalg.lstsq(G, rates, rcond=1e-10)[0]
-    return found
+    alone = len(rates) == 1 and G[0, 0] > 0.0
+    impulses: Array = np.asarray(rates * (1.0 / G[0]) if alone else np.linalg.lstsq(G, rates, rcond=1e-10)[0], dtype=np.float64)
+    return impulses
 
 
 AT_ONCE, MOST_AT_ONCE = 1e-9, 40

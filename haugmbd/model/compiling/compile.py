@@ -238,7 +238,7 @@ def _tables(bodies: Sequence[Body], p: _Parts, solver: str | None) -> tuple[Tabl
     if len(velocity_rows):
         velocity_rows.ravel()[p.edges.slot] = p.equations.velocity_only
     n_nodes = len(bodies) + n_edges
-    light = p.inertia.has_lightest if chosen.name == TREE else p.inertia.has_light
+    light = p.inertia.has_lightest and not p.couplings if chosen.name == TREE else p.inertia.has_light
     flags = [
         FOR_MASSLESS * massless + FOR_LIGHT * light,
         p.has_callbacks,

@@ -265,8 +265,8 @@ class FrictionalMotion:
 
         The direction of the velocity turns at the rate |a_T| / |v_T|, which no explicit step follows down to rest. A step in which a point
         comes to rest keeps the direction at its beginning: where the point slides straight on, or is slow; before that steps get shorter.
-        A point that begins to slide keeps the direction of its acceleration until it is fast enough, or turns: a slow slip near the limit of
-        sticking, in whose direction loads beside it balance, would need short steps for long.
+        A point that begins to slide keeps the direction of its acceleration until it is fast enough, or turns: a slow slip near the limit
+        of sticking, in whose direction loads beside it balance, would need short steps for long.
         """
         assert self.forces is not None
         p, kin = self.problem, self.forces.kin
@@ -568,8 +568,9 @@ class FrictionalMotion:
         return Turned(old, dict(self.modes), struck, impacts, [g.key for g in hit if g.what == "slip"], lost)
 
     def _settle(self, closed: list[Key], hit: list[Violated]) -> None:
-        """Take the rounding of their velocities from closed points, and from points at rest: it would leave bodies that move as one, and turn,
-        with centripetal accelerations against each other that no force of several points takes back.
+        """Take the rounding of their velocities from closed points, and from points at rest.
+
+        It would leave bodies that turn as one with centripetal accelerations against each other, which several points cannot take back.
         """
         if not closed:
             return

@@ -161,7 +161,8 @@ def check_model_of(first: Any, second: Any) -> None:
         difference = difference_of_laws(_laws(first), _laws(second))
     if difference:
         raise UsageError(
-            f"the next run is of another model: {difference}. Runs of one model are joined; of two models, each result has its own."
+            f"the next run is of another model: {difference}. Runs of one model are joined; of two models, each result has its own. "
+            "A joint that breaks or closes on the way is part of one run: mbd.Switch(name, event, release=joint)."
         )
 
 

@@ -483,11 +483,10 @@ class Run(Generic[R]):
         seen = self.problem.watched, self.method, t, words, states
         if isinstance(space, ChainStateSpace):
             text = failed_chain_text(space, *seen)
-        elif names_singular_position(error):
-            text = ""
         else:
-            cause = singular_cause(self.problem, self.method, *self.stored.states(), t)
-            text = singular_text(cause, words) if cause is not None else ""
+            named = names_singular_position(error)
+            at_singular = None if named else singular_cause(self.problem, self.method, *self.stored.states(), t)
+            text = "" if at_singular is None else singular_text(at_singular, words)
             text = text or (failed_text(space.model, *seen) if isinstance(space, MaximalStateSpace) else "")
         if not text:
             return error

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import haugmbd as mbd
 from haugmbd.engine.blob import blob, first_call
+from haugmbd.engine.host import EngineModel, library_for
 from haugmbd.engine.stops import make_steps
 from joints import RJ, TJ
 
@@ -68,21 +74,92 @@ def by_the_engine(system, h, n):
     return make_steps(model, call.problem, method.tableau, call.t, h, call.k1, n)
 
 
+H, STEPS = 5e-4, 400
+
+
+def by_a_stepper(name):
+    stepper = mbd.Stepper(CASES[name](), h=H)
+    states = []
+    for _ in range(STEPS):
+        stepper.step()
+        states.append(stepper.state.y)
+    return np.array(states)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_states_are_those_of_a_stepper(name):
-    h, n = 5e-4, 400
-    code, steps = by_the_engine(CASES[name](), h, n)
+    code, steps = by_the_engine(CASES[name](), H, STEPS)
     assert code == 0
-    assert len(steps.t) == n
-    stepper = mbd.Stepper(CASES[name](), h=h)
-    right = []
-    for _ in range(n):
-        stepper.step()
-        right.append(stepper.state.y)
-    right = np.array(right)
-    ny = right.shape[1]
-    assert np.abs(steps.y[:, :ny] - right).max() <= SAME * np.abs(right).max()
+    assert len(steps.t) == STEPS
+    right = by_a_stepper(name)
+    assert np.abs(steps.y[:, : right.shape[1]] - right).max() <= SAME * np.abs(right).max()
+
+
+def library(*names):
+    for name in names:
+        try:
+            return library_for(name)
+        except mbd.UsageError:
+            continue
+    return None
+
+
+LIBRARY, WASM = library("exact", "linux_x86_64"), library("wasm32_blocks", "wasm32")
+PORTABLE = 1e-11
+"""Of the size of the states, where sums may be rounded otherwise."""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(LIBRARY is None, reason="no engine is built: make engine")
+@pytest.mark.parametrize("name", CASES)
+def test_a_library_has_the_states_of_a_stepper(name):
+    right = by_a_stepper(name)
+    with EngineModel(blob(CASES[name](), h=H), library=LIBRARY) as engine:
+        found = engine.run(STEPS)
+        saved, t = engine.save(), engine.t
+        on = engine.run(20)
+        engine.restore(saved)
+        assert engine.t == t
+        assert np.array_equal(engine.run(20), on)
+        # a state that was set decides anew which places push
+        engine.reset()
+        first = engine.run(50)
+        engine.state = first[-1]
+        again = engine.run(STEPS - 50)
+    assert found.shape[0] == STEPS
+    size = np.abs(right).max()
+    assert np.abs(found[:, : right.shape[1]] - right).max() <= PORTABLE * size
+    assert np.abs(again[:, : right.shape[1]] - right[50:]).max() <= PORTABLE * size
+
+
+PROGRAM = """
+import fs from "fs";
+const { Mechanism } = await import(process.argv[2]);
+const module = new WebAssembly.Module(fs.readFileSync(process.argv[3])), out = [];
+for (const file of process.argv.slice(4)) {
+  const m = await Mechanism.load(module, fs.readFileSync(file));
+  out.push([m.run(%d), ...m.state]);
+}
+console.log(JSON.stringify(out));
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(WASM is None or not shutil.which("node"), reason="there is no engine for WebAssembly, or no node")
+def test_webassembly_has_the_states_of_a_stepper(tmp_path):
+    files = [tmp_path / f"{k}.haug" for k in range(len(CASES))]
+    for file, make in zip(files, CASES.values(), strict=True):
+        file.write_bytes(blob(make(), h=H))
+    program = tmp_path / "run.mjs"
+    program.write_text(PROGRAM % STEPS)
+    mechanism = Path(mbd.__file__).with_name("engine") / "engine.mjs"
+    done = subprocess.run(["node", program, mechanism, WASM, *files], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    for name, (made, *state) in zip(CASES, json.loads(done.stdout), strict=True):
+        right = by_a_stepper(name)
+        assert made == STEPS
+        assert np.abs(np.array(state)[: right.shape[1]] - right[-1]).max() <= PORTABLE * np.abs(right).max(), name
 
 
 @pytest.mark.slow

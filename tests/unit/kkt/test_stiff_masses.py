@@ -1,4 +1,4 @@
-"""Masses over nine, twelve and eighteen orders: no regular system is called singular, and no acceleration is wrong, by any solver or formulation.
+"""Masses over nine, twelve and eighteen orders: no regular system is called singular, and no acceleration is wrong, by any solver.
 
 The reference is an elimination with 60 digits, see `tests.support.stiff_masses`.  True dead centres are refused with any masses, by all
 solvers alike.

@@ -330,3 +330,12 @@ def test_an_inertia_of_collision_shapes(tmp_path):
     mesh = "<collision name='m'><geometry><mesh><uri>m.stl</uri></mesh></geometry></collision>"
     with pytest.raises(mbd.ModelFileError, match="no known volume"):
         read(tmp_path, f"<link name='a'><inertial auto='true'/>{mesh}</link>")
+
+
+def test_joints_of_a_model_that_is_static_are_told(tmp_path):
+    """What is fixed to the ground has no joint."""
+    inside = link("a") + link("b") + joint("j", "revolute", "a", "b")
+    table = f"<model name='table'><static>1</static>{inside}</model>"
+    system = read(tmp_path, table + f"<model name='m'>{link('c')}</model>", world=True)
+    assert not system.joints
+    assert "joints between links that are fixed to the ground" in str(system.import_report)

@@ -54,10 +54,10 @@ def test_the_zero_of_an_angle_is_a_number():
 
 
 def test_a_value_at_the_edge_of_what_is_valid_is_refused_with_its_fault():
+    system = geared(2.0, 1.2)
+    system.remove(system["gear"])
+    system.add(Gear("gear", system["first pin"], system["second pin"], teeth=(20, 40)))
     with pytest.raises(mbd.UsageError, match="'gear.teeth.0.'.*teeth"):
-        system = geared(2.0, 1.2)
-        system.remove(system["gear"])
-        system.add(Gear("gear", system["first pin"], system["second pin"], teeth=(20, 40)))
         mbd.sensitivity(system, {"gear.teeth[0]": 20.0}, "body.first.omega[2]", t_end=0.05, h=5e-3)
 
 

@@ -223,11 +223,42 @@ def test_a_coordinate_of_a_joint_with_several_freedoms_is_taken():
         lambda s: mbd.batch(s.compile(), states=[s.compile().state()]),
         mbd.linearize,
         mbd.equilibrium,
+        lambda s: mbd.sensitivity(s, {"wheel.mass": 1.0}, ["body.wheel.omega[2]"], t_end=0.1, h=1e-3),
+        lambda s: mbd.ode_function(s.compile()),
+        lambda s: mbd.inverse_dynamics(s, mbd.simulate(s, 0.01, h=1e-3)),
     ],
 )
 def test_other_roads_refuse_it_by_name(ask):
     with pytest.raises(mbd.UsageError, match="'pawl'"):
         ask(shafts())
+
+
+def test_an_impact_that_would_pull_at_a_locked_freewheel_is_refused_and_a_spring_lets_it_slip():
+    system = shafts(torque="2")
+    rigid = {"restitution": 0.5}
+    system.add(mbd.JointLimit("stop", system["pin hub"], upper=0.05, **rigid))
+    with pytest.raises(mbd.SimulationError, match="'pawl' is locked at the impact of 'stop upper'"):
+        mbd.simulate(system, 1.0, h=1e-3)
+    soft = shafts(torque="2")
+    soft.add(mbd.JointLimit("stop", soft["pin hub"], upper=0.05, k=1e5))
+    result = mbd.simulate(soft, 0.5, h=1e-4)
+    assert (result["wheel"].omega[:, 2] - result["hub"].omega[:, 2]).min() > -1e-9
+    assert any("slips" in one.name for one in result.events)
+
+
+@pytest.mark.slow
+def test_a_stop_that_throws_the_wheel_back_locks_it_by_an_impulse():
+    system = shafts(wheel=3.0, torque="0")
+    system.add(mbd.JointLimit("stop", system["pin wheel"], upper=0.6, restitution=0.5))
+    result = mbd.simulate(system, 0.5, **TIGHT)
+    meets, locks = result.events[:2]
+    assert locks.name == "pawl: locks"
+    assert locks.t == meets.t
+    before = 3.0 - DRAG / WHEEL * 0.6
+    common = -0.5 * before * WHEEL / (HUB + WHEEL)
+    after = result.t > meets.t + 1e-9
+    assert result["hub"].omega[after, 2][0] == pytest.approx(common, rel=1e-3)
+    assert (result["wheel"].omega[after, 2] - result["hub"].omega[after, 2]).min() > -1e-9
 
 
 def test_bad_input_is_told_by_name():

@@ -1,4 +1,4 @@
-"""Forces and drivers that jump with time or with the state: steps with error control end at the jump, and have the error that was asked for."""
+"""Forces and drivers that jump with time or with the state: steps with error control end there, with the error that was asked for."""
 
 import numpy as np
 import pytest

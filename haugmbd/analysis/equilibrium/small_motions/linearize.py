@@ -402,7 +402,8 @@ def _mode(evaluator: ResidualEvaluator, state: State, number: int, eigenvalue: c
 def _check_stops(place: TrialPose) -> None:
     """Raise UsageError if the pose is at the edge of a rigid stop, or beyond."""
     model, y = place.evaluator.model, place.y
-    names = [*(fault.where for fault in stop_faults(model, np.array([place.evaluator.t]), y[None])), *touched_stops(model, y)]
+    faults = stop_faults(model, np.array([place.evaluator.t]), y[None])
+    names = list(dict.fromkeys([*(fault.where for fault in faults), *touched_stops(model, y)]))
     if names:
         raise UsageError(
             f"the state at t = {place.evaluator.t:g} s is at a rigid stop, {', '.join(names)}, or beyond: it can move to one side only, "

@@ -1,6 +1,6 @@
-"""Fingers that press on a part: below the limit n mu F = m g it is held, above it slides with g (1 - n mu F / m g), and Painleve is not called.
+"""Fingers that press on a part: below the limit n mu F = m g it is held, above it slides with g (1 - n mu F / m g).
 
-Faces of several points share the load in many ways, and all points are near the limit at once.
+That is no paradox of Painleve, though faces of several points share the load in many ways, and all points are near the limit at once.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.impacts.contact_problem import decides
+from haugmbd.impacts.contact_problem import decides, solve_rows
 from joints import RJ, TJ
 
 g, Z = 9.81, (0.0, 0.0, 1.0)
@@ -81,3 +81,21 @@ def test_points_that_share_a_load_decide_their_accelerations_and_a_negative_mobi
     assert decides(np.eye(2) + 0.2 * rng.normal(size=(2, 2)))
     assert not decides(np.array([[-0.1]]))
     assert not decides(np.array([[1.0, 2.0], [2.0, 1.0]]))
+
+
+def test_points_of_a_sliding_face_share_a_load_without_pulling_where_they_can():
+    """The shortest forces of five points, which are of rank 3, pull in most of these cases; the shortest that press are the nearest."""
+    pulls = 0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        C = np.zeros((15, 3))
+        C[::3] = np.column_stack([np.ones(5), rng.uniform(-1.0, 1.0, (5, 2))])
+        G, rows, columns = C @ C.T, 3 * np.arange(5), np.eye(15)[:, ::3]
+        n = rng.uniform(0.0, 1.0, 5) * (rng.uniform(size=5) < 0.5)
+        z, unique = solve_rows(rows, columns, G, -G[:, ::3] @ n)
+        shortest = np.linalg.lstsq(C[::3].T, C[::3].T @ n, rcond=None)[0]
+        pulls += bool((shortest < -1e-9).any())
+        assert not unique
+        assert (z >= -1e-9).all()
+        np.testing.assert_allclose(C[::3].T @ z, C[::3].T @ n, atol=1e-9)
+    assert pulls > 5
