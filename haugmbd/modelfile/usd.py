@@ -698,6 +698,10 @@ def _read_joint(read: Stage, prim: Any, name: str) -> None:
             made.ignored[f"{key} of joints"] += 1
     kind = str(prim.GetTypeName())
     locked, limits = _freedoms(read, prim, kind)
+    held = [f"{key} at {low:g}" for key, (low, high) in limits.items() if low == high and key != "cone"]
+    if held:
+        read.fault(where, f"its limits hold {', '.join(held)}", "Lock it with frames that agree, or make it a fixed joint.")
+        return
     pieces = _distance(read, prim, where) if kind == "PhysicsDistanceJoint" else _pieces(read, kind, prim, locked, where)
     if pieces is None:
         return

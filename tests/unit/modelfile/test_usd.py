@@ -184,6 +184,10 @@ FAULTS = {
         ),
         "joint 'j'.*acceleration",
     ),
+    "limits that hold a hinge": (
+        usd.joint("PhysicsRevoluteJoint", "j", ("", "/a"), FRAMES, "float physics:lowerLimit = 5", "float physics:upperLimit = 5"),
+        "joint 'j'.*hold angle at 5",
+    ),
     "nan": (usd.body("b", usd.mass(float("nan"), np.eye(3))), "prim /b.*physics:mass"),
     "a shear": (
         usd.body("b", usd.mass(1.0, np.eye(3)), A=np.array([[1, 0.5, 0], [0, 1, 0], [0, 0, 1.0]])),
