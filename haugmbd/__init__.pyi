@@ -64,6 +64,7 @@ from haugmbd.modelfile.mjcf.write import write_mjcf as write_mjcf
 from haugmbd.modelfile.asmt.read import read_asmt as read_asmt
 from haugmbd.modelfile.fcstd import read_fcstd as read_fcstd
 from haugmbd.modelfile.sdf import read_sdf as read_sdf
+from haugmbd.modelfile.usd import read_usd as read_usd
 from haugmbd.modelfile.sdf_write import write_sdf as write_sdf
 from haugmbd.modelfile.asmt.write import write_asmt as write_asmt
 from haugmbd.modelfile.simengine3d import read_simengine3d as read_simengine3d

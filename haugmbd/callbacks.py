@@ -35,6 +35,7 @@ from haugmbd.compiled.ffi import NO_CALLBACK, YES, Callback, CompiledCallback
 from haugmbd.compiled.jit import joined
 from haugmbd.compiled.numba_names import is_jitted, users_numba
 from haugmbd.control.diagram.compiled import compilable, compile_network
+from haugmbd.control.diagram.in_kernels import CAN_ENTER, NetworkCallback
 from haugmbd.control.diagram.memory import Memory
 from haugmbd.control.diagram.network import Network
 from haugmbd.control.diagram.tables import NetworkTables, evaluated, tables_of
@@ -409,7 +410,9 @@ class ForceCallbacks:
         if self.network is None:
             return Callback(self.call, self.shapes)
         memory = Memory(self.network)
-        callback = Callback(partial(self.call, memory=memory), self.shapes)
+        call = partial(self.call, memory=memory)
+        alone = CAN_ENTER and self._tables is not None and not (self.force_calls or self.driver_calls)
+        callback = NetworkCallback(call, self.shapes, self._tables) if alone and self._tables else Callback(call, self.shapes)
         callback.memory = memory
         return callback
 
@@ -421,7 +424,7 @@ class ForceCallbacks:
     @cached_property
     def _tables(self) -> NetworkTables | None:
         """Return the tables of the blocks, made once for a model; None if their functions must be called."""
-        return None if self.network is None else tables_of(self.network, self.shapes[0][0])
+        return None if self.network is None else tables_of(self.network, self.shapes[0][0], (self.shapes[1][0], self.shapes[2][0]))
 
     def call(self, t: float, y: Array, signals: Array, F: Array, Q_user: Array, *, memory: Memory | None = None) -> None:
         """Call every function, and write the values into F and Q_user;  memory: of the blocks in a run."""

@@ -69,6 +69,7 @@ from haugmbd.serial_chain.recursions.crba import crba
 from haugmbd.serial_chain.recursions.link_motion import LinkMotion, jacobians, link_motion, projected_newton_euler
 from haugmbd.serial_chain.recursions.rnea import joint_wrenches, rnea
 from haugmbd.serial_chain.to_system import joint_name
+from haugmbd.simulation.results.study_data import Columns, StudyData, column
 from haugmbd.system.system import System
 from haugmbd.workspace.layout import workspace_array
 
@@ -91,7 +92,7 @@ class Difference:
 
 @public_class
 @dataclass(frozen=True)
-class CrossCheck:
+class CrossCheck(StudyData):
     """The relative differences between the recursions of a chain and its model in maximal coordinates, and between the recursions.
 
     Attributes
@@ -114,6 +115,11 @@ class CrossCheck:
     rows: int
     differences: tuple[Difference, ...]
     tol: float
+
+    def _columns(self) -> Columns:
+        rows = [(d.name, d.relative, d.scale, d.unit, d.what, d.relative <= self.tol) for d in self.differences]
+        names = ("comparison", "relative", "scale", "unit", "what", "ok")
+        return {name: column([row[k] for row in rows]) for k, name in enumerate(names)}
 
     @property
     def worst(self) -> float:

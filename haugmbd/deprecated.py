@@ -172,6 +172,28 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 
+def object_meant(given: Any, kind: type) -> str:
+    """Return a suggestion for a text or a class that is given in place of an object of a kind, such as 'rk-4' or RK4 for RK4(); or ""."""
+    classes = {each.__name__: each for each in _classes_of(kind) if not (inspect.isabstract(each) or each.__name__.startswith("_"))}
+    if isinstance(given, type):
+        return f" (write {given.__name__}(), an object of the class)" if given.__name__ in classes else ""
+    if not isinstance(given, str):
+        return ""
+    letters = {_letters(name): name for name in classes}
+    near = get_close_matches(_letters(given), letters, n=1, cutoff=0.6)
+    return f" (did you mean {letters[near[0]]}()?)" if near else ""
+
+
+def _classes_of(kind: type) -> list[type]:
+    """Return a class and all that are derived from it."""
+    return [kind, *(each for one in kind.__subclasses__() for each in _classes_of(one))]
+
+
+def _letters(name: str) -> str:
+    """Return the letters and digits of a name, in small ones."""
+    return "".join(filter(str.isalnum, name[:LONGEST_NAME])).lower()
+
+
 def check_keywords(function: F) -> F:
     """Decorate a public function or method: translate old keywords, and raise TypeError with a suggestion for a wrong one."""
     parameters = inspect.signature(function).parameters

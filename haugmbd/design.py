@@ -37,7 +37,7 @@ from scipy.optimize import NonlinearConstraint, minimize
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.scalars import LANES
 from haugmbd.deprecated import public_class
-from haugmbd.errors import HaugmbdError, UsageError, warn_user
+from haugmbd.errors import HaugmbdError, UsageError, naming, warn_user
 from haugmbd.sensitivity.adjoint import adjoint_gradient, has_adjoint
 from haugmbd.sensitivity.parameters import Parameters, as_parameters, builder_of
 from haugmbd.sensitivity.sensitivity import OverTime, Problem, Sensitivity, need_times, sensitivity, values_at_end
@@ -198,7 +198,8 @@ class Objective:
 
     def value(self, over: OverTime) -> float:
         """Return the objective."""
-        found = self._function(self._outputs(over)[0])
+        with naming(f"objective {self.text!r}"):
+            found = self._function(self._outputs(over)[0])
         if np.ndim(found) or not np.isreal(found) or not np.isfinite(found):
             raise UsageError(f"objective {self.text!r} returned {found!r:.60}, and must return one finite number.")
         return float(np.real(found))

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -190,3 +191,15 @@ def warn_user(text: str, category: type[Warning] = UserWarning) -> None:
     while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith(("haugmbd.", "joints.")):
         frame, level = frame.f_back, level + 1
     warnings.warn(text, category, stacklevel=level)
+
+
+@contextmanager
+def naming(what: str) -> Iterator[None]:
+    """Add to an exception of a user's function what it was called for; the exception itself stays as it is."""
+    try:
+        yield
+    except HaugmbdError:
+        raise
+    except Exception as error:
+        error.add_note(f"raised by {what}")
+        raise

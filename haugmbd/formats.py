@@ -111,6 +111,12 @@ MODELS = (
         public="mbd.read_fcstd",
     ),
     Format(
+        (".usda", ".usd", ".usdc", ".usdz"),
+        "stages of Universal Scene Description",
+        "haugmbd.modelfile.usd:read_usd",
+        public="mbd.read_usd",
+    ),
+    Format(
         (".mdl", JSON),
         "models of simEngine3D",
         "haugmbd.modelfile.simengine3d:read_simengine3d",
@@ -144,6 +150,8 @@ VIEWS = {
     "to_fmu": "haugmbd.fmu:to_fmu",
     "to_gltf": "haugmbd.viewer:to_gltf",
     "to_vtk": "haugmbd.viewer.vtk:to_vtk",
+    "to_mcap": "haugmbd.viewer.recordings:to_mcap",
+    "to_rerun": "haugmbd.viewer.recordings:to_rerun",
     "evaluator": "haugmbd.formulations.evaluator:Evaluator",
     "document of a model": "haugmbd.modelfile:model_document",
     "system of a document": "haugmbd.modelfile:system_of_document",

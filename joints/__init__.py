@@ -18,6 +18,7 @@ from .coupling import Coupling
 from .cylindrical import CJ
 from .distance import Distance
 from .fixed import Fixed
+from .freewheel import Freewheel
 from .gear import Gear
 from .locked import Locked as Locked
 from .parallel import Parallel
@@ -30,7 +31,7 @@ from .pose_driver import PoseDriver
 from .rack_pinion import RackPinion
 from .revolute import RJ
 from .revolute_spherical import RevoluteSpherical
-from .rolling import KnifeEdge, RollingDisc, RollingSphere
+from .rolling import KnifeEdge, RollingDisc, RollingOnCylinder, RollingOnSphere, RollingSphere
 from .rope import Pulley, Rope
 from .rotation_driver import RotationDriver
 from .screw import Screw
@@ -67,7 +68,10 @@ CATALOGUE: tuple[type[Joint], ...] = (
 COUPLINGS: tuple[type[Joint], ...] = (Coupling, Gear, RackPinion, Screw, Belt, CoordinateFunction, Cam)
 """Couplings of joint coordinates: their rows touch the bodies of several joints."""
 
-ROLLING: tuple[type[Joint], ...] = (RollingDisc, RollingSphere, KnifeEdge)
+FREEWHEELS: tuple[type[Joint], ...] = (Freewheel,)
+"""Couplings that lock and slip by themselves in a run."""
+
+ROLLING: tuple[type[Joint], ...] = (RollingDisc, RollingSphere, RollingOnCylinder, RollingOnSphere, KnifeEdge)
 """Joints with rows of velocities only."""
 
 GUIDES: tuple[type[Joint], ...] = (PointOnCurve,)
@@ -83,6 +87,7 @@ __all__ = [
     "CATALOGUE",
     "CJ",
     "COUPLINGS",
+    "FREEWHEELS",
     "GUIDES",
     "MOTIONS",
     "ROLLING",
@@ -103,6 +108,7 @@ __all__ = [
     "Cylindrical",
     "Distance",
     "Fixed",
+    "Freewheel",
     "Gear",
     "KnifeEdge",
     "Parallel",
@@ -117,6 +123,8 @@ __all__ = [
     "RackPinion",
     "RevoluteSpherical",
     "RollingDisc",
+    "RollingOnCylinder",
+    "RollingOnSphere",
     "RollingSphere",
     "Rope",
     "RotationDriver",

@@ -1,10 +1,12 @@
-r"""Rolling without slip: a disc and a sphere on a plane, and a knife edge.
+r"""Rolling without slip: a disc and a sphere on a plane, a ball on or in a cylinder or a sphere, and a knife edge.
 
     RollingDisc      Phi = ( DiscOnPlane, Slip along t_1, Slip along t_2 )           t_1, t_2 two directions of the plane
     RollingSphere    the same, without an axis
+    RollingOnCylinder    Phi = ( AxisDistance, CurvedSlip along the axis, CurvedSlip around it )
+    RollingOnSphere      Phi = ( AxisDistance of a centre, CurvedSlip along two tangents )
     KnifeEdge        Phi = ( KnifeEdge )
 
-Slip and KnifeEdge are equations of velocities: they take degrees of freedom of velocity, and none of position.
+Slip, CurvedSlip and KnifeEdge are equations of velocities: they take degrees of freedom of velocity, and none of position.
 Source: Neimark and Fufaev (1972), dynamics of nonholonomic systems.
 """
 
@@ -16,9 +18,10 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame
-from haugmbd.bodies.validation import FloatArray, read_number
+from haugmbd.bodies.validation import FloatArray, read_flag, read_number
 from haugmbd.constraints import Joint, Primitive
 from haugmbd.constraints.equations.rolling import DiscOnPlane, KnifeEdgeRow, Slip
+from haugmbd.constraints.equations.rolling_curved import AxisDistance, CurvedSlip
 from haugmbd.errors import Fault, UsageError
 
 from .base import posed
@@ -27,26 +30,25 @@ from .geometry import PARALLEL_TOL, Reader
 ORIGIN, UP = (0.0, 0.0, 0.0), (0.0, 0.0, 1.0)
 
 
-class OnPlane(Joint):
-    """Base class: a body on a plane of another one."""
+class OnSurface(Joint):
+    """Base class: a body on a surface of another one."""
 
-    def __init__(
-        self, name: str, body: Body, plane_body: Body | None, point: Any, axis: Any, normal: Any, plane_point: Any
-    ) -> None:
+    surface_key = "surface_body"
+    """The name of the argument that has the other body."""
+
+    def _read_bodies(self, name: str, body: Body, other: Body | None) -> Body:
+        """Check both bodies, and return that of the surface; by default a ground, until `put_on_ground`."""
         if not isinstance(body, Body):
             raise UsageError(f"joint {name!r} needs a body, got {body!r}. Give the object that system.add(...) returned.")
-        if plane_body is not None and not isinstance(plane_body, Body):
-            raise UsageError(f"plane_body of joint {name!r} is {plane_body!r}. Give a Body; by default it is the ground.")
-        self.grounded = plane_body is None
-        plane_body = Body.ground() if plane_body is None else plane_body
-        self.read = Reader(name, plane_body, body)
-        centre, n = self.read.point("center", point), self.read.direction("plane_normal", normal)
-        along = n if axis is None else self.read.direction("axis", axis)
-        start = self.read.point("plane_point", plane_point)
-        super().__init__(name, Frame.from_global(plane_body, start, n), Frame.from_global(body, centre, along))
+        if other is not None and not isinstance(other, Body):
+            raise UsageError(f"{self.surface_key} of joint {name!r} is {other!r}. Give a Body; by default it is the ground.")
+        self.grounded = other is None
+        other = Body.ground() if other is None else other
+        self.read = Reader(name, other, body)
+        return other
 
     def put_on_ground(self, ground: Body) -> None:
-        """Take the system's ground, if no body carries the plane."""
+        """Take the system's ground, if no body carries the surface."""
         if self.grounded:
             self.__dict__["frame_i"] = Frame(ground, self.frame_i.s_bar, self.frame_i.A_bar)
 
@@ -58,10 +60,29 @@ class OnPlane(Joint):
 
     def _radius(self, radius: Any) -> float:
         """Return the radius; a fault if it is not a positive number."""
-        found = read_number(self.read.faults, self.read.where, "radius", radius, unit="m")
+        return self._positive("radius", radius, "the disc or sphere")
+
+    def _positive(self, label: str, given: Any, of: str) -> float:
+        """Return a radius of something; a fault if it is not a positive number."""
+        found = read_number(self.read.faults, self.read.where, label, given, unit="m")
         if found <= 0.0:
-            self.read.fault(f"radius = {found:g} m is not positive", "Give the radius of the disc or sphere [m].")
+            self.read.fault(f"{label} = {found:g} m is not positive", f"Give the radius of {of} [m].")
         return found
+
+
+class OnPlane(OnSurface):
+    """Base class: a body on a plane of another one."""
+
+    surface_key = "plane_body"
+
+    def __init__(
+        self, name: str, body: Body, plane_body: Body | None, point: Any, axis: Any, normal: Any, plane_point: Any
+    ) -> None:
+        plane_body = self._read_bodies(name, body, plane_body)
+        centre, n = self.read.point("center", point), self.read.direction("plane_normal", normal)
+        along = n if axis is None else self.read.direction("axis", axis)
+        start = self.read.point("plane_point", plane_point)
+        super().__init__(name, Frame.from_global(plane_body, start, n), Frame.from_global(body, centre, along))
 
     def _rolling(self, axis: FloatArray, radius: float) -> tuple[Primitive, ...]:
         """Return contact, and no slip along two directions."""
@@ -174,6 +195,149 @@ class RollingSphere(OnPlane):
     def primitives(self) -> tuple[Primitive, ...]:
         """Return the rows: DiscOnPlane, Slip, Slip."""
         return self._rolling(np.zeros(3), self.radius)
+
+
+class Curved(OnSurface):
+    """Base class: a ball on or in a surface that is curved, at a distance of its centre from the axis or centre of the surface."""
+
+    def _roll(self, radius: Any, label: str, surface_radius: Any, inside: Any) -> None:
+        """Read the radii, and whether the ball is inside."""
+        self.radius, self.surface_radius = self._radius(radius), self._positive(label, surface_radius, "the surface")
+        self.inside = read_flag(self.read.faults, self.read.where, "inside", inside)
+        if self.inside and not self.surface_radius > self.radius and not self.read.faults:
+            what = f"a ball of radius {self.radius:g} m does not roll inside a surface of radius {self.surface_radius:g} m"
+            self.read.fault(what, "Give a smaller ball, or a larger surface; or inside=False.")
+        if not self.read.faults and self.read.posed:
+            centre, start = (frame.body.r + frame.body.A @ frame.s_bar for frame in (self.frame_j, self.frame_i))
+            d, h = centre - start, self.i.A @ self._axis()
+            if np.linalg.norm(d - (h @ d) * h) <= PARALLEL_TOL * self.surface_radius:
+                self.read.fault(
+                    "the centre of the ball is in the middle of the surface: it has no contact point", "Put it at its place."
+                )
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        """Return the rows: AxisDistance, CurvedSlip, CurvedSlip."""
+        i, j, h = self.frame_i, self.frame_j, self._axis()
+        length = self.surface_radius - self.radius if self.inside else self.surface_radius + self.radius
+        arm = self.radius if self.inside else -self.radius
+        slips = (CurvedSlip(self.i, h, i.s_bar, self.j, j.s_bar, arm, number) for number in (0, 1))
+        return (AxisDistance(self.i, h, i.s_bar, self.j, j.s_bar, length), *slips)
+
+    def _axis(self) -> FloatArray:
+        """Return the axis of the surface on its body; zero for a sphere."""
+        raise NotImplementedError
+
+
+class RollingOnCylinder(Curved):
+    """Rolling on a cylinder: a ball rolls on or in a cylinder without slip. Removes 1 degree of freedom of position, 3 of velocity.
+
+    Parameters
+    ----------
+    name : str
+        Name of the joint in messages and results.
+    body : Body
+        The ball; or a disc or roller whose axis other joints keep parallel to that of the cylinder.
+    center : array_like, (3,)
+        Centre of the ball at the modelled pose, global frame [m]; it need not be the centre of mass.
+    radius : float
+        Radius of the ball [m].
+    point, axis : array_like, (3,)
+        A point of the axis of the cylinder, and its direction, at the modelled pose, global frame.
+    cylinder_radius : float
+        Radius of the cylinder [m].
+    inside : bool
+        Whether the ball is in the cylinder, a pipe; by default it is on it.
+    surface_body : Body, optional
+        The body that carries the cylinder, such as a drum; by default the ground.
+
+    Raises
+    ------
+    UsageError
+        If body or surface_body is not a Body. Other bad values are collected in `faults()`.
+
+    Notes
+    -----
+    The contact bears in both directions: a multiplier that pulls means that a real ball would lift off. The ball may spin about the normal.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        body: Body,
+        *,
+        center: Any,
+        radius: float,
+        point: Any,
+        axis: Any,
+        cylinder_radius: float,
+        inside: bool = False,
+        surface_body: Body | None = None,
+    ) -> None:
+        surface_body = self._read_bodies(name, body, surface_body)
+        centre, start, h = self.read.point("center", center), self.read.point("point", point), self.read.direction("axis", axis)
+        super().__init__(name, Frame.from_global(surface_body, start, h), Frame.from_global(body, centre, h))
+        self._roll(radius, "cylinder_radius", cylinder_radius, inside)
+        self.given = {"center": center, "radius": radius, "point": point, "axis": axis, "cylinder_radius": cylinder_radius}
+        self.given |= {"inside": True} if self.inside else {}
+
+    def _axis(self) -> FloatArray:
+        return self.frame_i.h
+
+
+class RollingOnSphere(Curved):
+    """Rolling on a sphere: a ball rolls on or in a sphere without slip. Removes 1 degree of freedom of position, 3 of velocity.
+
+    Parameters
+    ----------
+    name : str
+        Name of the joint in messages and results.
+    body : Body
+        The ball.
+    center : array_like, (3,)
+        Centre of the ball at the modelled pose, global frame [m]; it need not be the centre of mass.
+    radius : float
+        Radius of the ball [m].
+    sphere_center : array_like, (3,)
+        Centre of the sphere at the modelled pose, global frame [m].
+    sphere_radius : float
+        Radius of the sphere [m].
+    inside : bool
+        Whether the ball is in the sphere, a bowl; by default it is on it.
+    surface_body : Body, optional
+        The body that carries the sphere, such as another ball; by default the ground.
+
+    Raises
+    ------
+    UsageError
+        If body or surface_body is not a Body. Other bad values are collected in `faults()`.
+
+    Notes
+    -----
+    The contact bears in both directions. The ball may spin about the normal. The two multipliers of slip are those of tangents that are
+    chosen by the place of the contact; reactions do not depend on the choice.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        body: Body,
+        *,
+        center: Any,
+        radius: float,
+        sphere_center: Any,
+        sphere_radius: float,
+        inside: bool = False,
+        surface_body: Body | None = None,
+    ) -> None:
+        surface_body = self._read_bodies(name, body, surface_body)
+        centre, middle = self.read.point("center", center), self.read.point("sphere_center", sphere_center)
+        super().__init__(name, Frame.from_global(surface_body, middle, UP), Frame.from_global(body, centre, UP))
+        self._roll(radius, "sphere_radius", sphere_radius, inside)
+        self.given = {"center": center, "radius": radius, "sphere_center": sphere_center, "sphere_radius": sphere_radius}
+        self.given |= {"inside": True} if self.inside else {}
+
+    def _axis(self) -> FloatArray:
+        return np.zeros(3)
 
 
 class KnifeEdge(OnPlane):

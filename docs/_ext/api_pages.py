@@ -43,7 +43,7 @@ MORE_LABS = ("check", "mystery", "write", "grade", "add", "number", "array", "wo
 
 def pages(root: Path, generated: Path) -> dict[str, str]:
     """Return a page for each topic and each name, and their index."""
-    more = (*joints.COUPLINGS, *joints.ROLLING, *joints.GUIDES, *joints.ROPES, *joints.MOTIONS)
+    more = (*joints.COUPLINGS, *joints.FREEWHEELS, *joints.ROLLING, *joints.GUIDES, *joints.ROPES, *joints.MOTIONS)
     kinds = [kind.__name__ for kind in (*joints.CATALOGUE, *more)]
     topics = {group.capitalize(): [f"haugmbd.{name}" for name in names if name not in kinds] for group, names in groups().items()}
     topics["Joints"] = [f"joints.{name}" for name in kinds]

@@ -96,6 +96,22 @@ def rolling_sphere() -> tuple[mbd.System, Any]:
     return system, system.add(joints.RollingSphere("roll", ball, center=(0.0, 0.0, 0.3), radius=0.3))
 
 
+def rolling_on_cylinder() -> tuple[mbd.System, Any]:
+    """Return a ball in a pipe."""
+    system = mbd.System("pipe")
+    ball = system.add(mbd.Body("ball", *sphere(0.3, mass=1.0), r=(0.4, 0.0, -0.3)))
+    pipe = {"point": (0.0, 0.0, 0.0), "axis": (0.0, 1.0, 0.0), "cylinder_radius": 0.8, "inside": True}
+    return system, system.add(joints.RollingOnCylinder("roll", ball, center=(0.4, 0.0, -0.3), radius=0.3, **pipe))
+
+
+def rolling_on_sphere() -> tuple[mbd.System, Any]:
+    """Return a marble in a bowl."""
+    system = mbd.System("bowl")
+    ball = system.add(mbd.Body("marble", *sphere(0.3, mass=1.0), r=(0.4, 0.0, -0.3)))
+    bowl = {"sphere_center": (0.0, 0.0, 0.0), "sphere_radius": 0.8, "inside": True}
+    return system, system.add(joints.RollingOnSphere("roll", ball, center=(0.4, 0.0, -0.3), radius=0.3, **bowl))
+
+
 def knife_edge() -> tuple[mbd.System, Any]:
     """Return a skate on ice."""
     system = mbd.System("skate")
@@ -125,6 +141,8 @@ EXAMPLES: dict[str, Callable[[], tuple[mbd.System, Any]]] = {
     "Cam": lambda: cam_and_slide(joints.Cam),
     "RollingDisc": rolling_disc,
     "RollingSphere": rolling_sphere,
+    "RollingOnCylinder": rolling_on_cylinder,
+    "RollingOnSphere": rolling_on_sphere,
     "KnifeEdge": knife_edge,
     "PointOnCurve": point_on_curve,
 }

@@ -3,14 +3,14 @@ r"""Accelerations and multipliers of the members of a batch.
 M u_dot + Phi_q^T lam = Q,      Phi_q u_dot = gamma        for each member
 
 The kernel is that of `formulations.accelerations`. Each thread has a workspace and a copy of the tables, into which the numbers of a
-member are written; the equations, the elimination order and all other integers are shared.
+member are written; the equations, the elimination order and all other integers are shared.  Of many members eight are computed at once,
+see `side_by_side`, with the same bits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import inf, isfinite
 from queue import SimpleQueue
 from typing import NamedTuple
 
@@ -19,11 +19,11 @@ import numpy.typing as npt
 
 from haugmbd.batches.direct_tables import DirectTables, direct_tables, own_tables
 from haugmbd.batches.parameters import Parameter
+from haugmbd.batches.side_by_side import APART, Groups, goes_side_by_side, is_sound
 from haugmbd.batches.threads import in_blocks
 from haugmbd.batches.variant import variant_model
-from haugmbd.bodies.body import UNIT_P_TOL
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.compiled.jit import kernel, released
+from haugmbd.compiled.jit import released
 from haugmbd.compiled.status_codes import NOT_FINITE, OK
 from haugmbd.deprecated import public_class
 from haugmbd.errors import error_text
@@ -112,26 +112,6 @@ class Solutions(NamedTuple):
         return Solutions(self.u_dot[members], self.lam[members], self.codes[members])
 
 
-@kernel
-def is_sound(n: int, ground: Array, t: float, y: Array) -> bool:
-    """Return whether a state of n bodies is finite, has |p| near 1, and has the ground at rest."""
-    bad = 0 if isfinite(t) else 1
-    for a in range(y.size):
-        bad += 0 if abs(y[a]) < inf else 1
-    if bad > 0:
-        return False
-    for a in range(WIDTH):
-        if y[a] != ground[a]:
-            return False
-    for k in range(1, n):
-        p2 = 0.0
-        for a in range(3, 7):
-            p2 += y[WIDTH * k + a] ** 2
-        if abs(p2 - 1.0) > UNIT_P_TOL:
-            return False
-    return True
-
-
 @released
 def accelerate_members(P: Pack, t: Array, y: Array, members: Members, u_dot: Array, lam: Array, codes: Ints) -> None:
     """Solve for members with the states y (n, ny) where codes (n,) are zero; write u_dot (n, nb + 1, 6), lam (n, nc) and the codes."""
@@ -169,7 +149,7 @@ def batch_accelerations(
     tables = direct_tables(model, parameters) if parameters else None
     if runs_in_one_kernel(model) and (tables is not None or not parameters):
         codes[:] = 0 if tables is None else tables.odd
-        _Kernel(model, tables, threads).run(t, y, Solutions(u_dot, lam, codes), block)
+        _Kernel(model, tables, threads, n).run(t, y, Solutions(u_dot, lam, codes), block)
     failures: dict[int, str] = {}
 
     def solve(first: int, last: int) -> None:
@@ -209,15 +189,17 @@ def _solve_alone(model: Model, parameters: Sequence[Parameter], k: int, t: float
 class _Kernel:
     """The compiled loop over members, with a workspace and tables for each thread."""
 
-    def __init__(self, model: Model, tables: DirectTables | None, threads: int) -> None:
+    def __init__(self, model: Model, tables: DirectTables | None, threads: int, n: int) -> None:
         self.model, self.tables, self.threads = model, tables, threads
         self.places = np.zeros(0, dtype=np.int64) if tables is None else tables.places
-        self.idle: SimpleQueue[Pack] = SimpleQueue()
-        for _ in range(threads):
-            self.idle.put(model.pack(own_tables(model.tables)))
-        self.slots, self.ground, self.fresh = model.slot_of_row.copy(), model.y0[:WIDTH].copy(), model.pack().work
+        self.idle: SimpleQueue[tuple[Pack, Groups | None]] = SimpleQueue()
+        self.in_groups = goes_side_by_side(model, n)
         # the choice of the rows that are kept depends on the state before; other elements than springs and forces may keep something, too
         self.anew = bool(model.redundancy.dropped) or not all(isinstance(entry.load, WITHOUT_MEMORY) for entry in model.loads)
+        self.slots, self.ground, self.fresh = model.slot_of_row.copy(), model.y0[:WIDTH].copy(), model.pack().work
+        for _ in range(threads):
+            pack = model.pack(own_tables(model.tables))
+            self.idle.put((pack, Groups(pack, len(model.y0)) if self.in_groups else None))
 
     def run(self, t: Array, y: Array, out: Solutions, block: int) -> None:
         """Solve for the members whose codes are zero, and write u_dot, lam and codes."""
@@ -233,7 +215,17 @@ class _Kernel:
 
     def _solve(self, t: Array, y: Array, values: Array, out: Solutions) -> None:
         """Solve for the members of a block, in an idle workspace."""
-        pack = self.idle.get()
+        pack, groups = self.idle.get()
         members = Members(self.places, values, self.slots, self.ground, self.fresh, self.anew)
-        accelerate_members(pack, t, y, members, *out)
-        self.idle.put(pack)
+        if groups is not None and self.in_groups:
+            self.in_groups &= groups.solve(t, y, members, out)
+            left = np.nonzero(out.codes == APART)[0]
+            if len(left):
+                found = Solutions(
+                    np.empty_like(out.u_dot, shape=(len(left), *out.u_dot.shape[1:])), out.lam[left], 0 * out.codes[left]
+                )
+                accelerate_members(pack, t[left], y[left], members._replace(values=values[left]), *found)
+                out.u_dot[left], out.lam[left], out.codes[left] = found
+        else:
+            accelerate_members(pack, t, y, members, *out)
+        self.idle.put((pack, groups))

@@ -181,17 +181,21 @@ class Ended:
 
 
 class Members(NamedTuple):
-    """The members of a batch: their number;  length of a flat state;  the run of one;  its model, for results that are read from files."""
+    """The members of a batch: their number;  length of a flat state;  the run of one;  its model, for results that are read from files.
+
+    together: members, one after the other, that one thread makes
+    """
 
     n: int
     ny: int
     run: Callable[[int], Result | Deferred]
     model_of: Callable[[int], Model]
+    together: int = 1
 
 
 def run_all(members: Members, threads: int, store: TrajectoryStore | None, bar: Progress) -> Trajectories:
     """Run all members, and return their trajectories; after Ctrl-C those that have ended."""
-    n, ny, run, model_of = members
+    n, ny, run, model_of, together = members
     stopped = threading.Event()
 
     def member(first: int, last: int) -> list[Ended]:
@@ -199,7 +203,7 @@ def run_all(members: Members, threads: int, store: TrajectoryStore | None, bar: 
 
     ended: list[Ended] = []
     interrupted = False
-    blocks = in_blocks(n, 1, threads, member)
+    blocks = in_blocks(n, together, threads, member)
     try:
         for block in blocks:
             ended += block

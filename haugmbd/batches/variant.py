@@ -50,7 +50,7 @@ def variant_system(model: Model, parameters: Sequence[Parameter], k: int) -> Sys
     named = {one.name: float(one.values[k]) for one in parameters if one.part is None and one.name != GRAVITY}
     gravity = next((one.values[k] for one in parameters if one.part is None and one.name == GRAVITY), model.gravity)
     memo: dict[int, Any] = {id(model.bodies[0]): model.bodies[0]}
-    renamed = {id(one): _renamed(one, named) for one in expressions_of(model) if not named.keys().isdisjoint(one.names)}
+    renamed = {id(one): renamed(one, named) for one in expressions_of(model) if not named.keys().isdisjoint(one.names)}
     given = () if model.network is None else model.network.blocks
     changed = {id(block) for block in given if any(id(driver) in renamed for driver in block.drivers())}
     shared = [f for f in (*model.drivers, *user_functions(model)) if id(getattr(f, "block", None)) not in changed]
@@ -85,7 +85,7 @@ def _put_varied(part: Any, values: dict[str, Any], memo: dict[int, Any]) -> None
     memo |= {id(getattr(part, name)): getattr(varied, name) for name in ("frame_i", "frame_j") if hasattr(part, name)}
 
 
-def _renamed(one: Expression, named: dict[str, float]) -> Expression:
+def renamed(one: Expression, named: dict[str, float]) -> Expression:
     """Return an expression with other values of its parameters."""
     return Expression(one.text, parameters={**one.parameters, **{n: x for n, x in named.items() if n in one.names}})
 

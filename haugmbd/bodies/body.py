@@ -284,8 +284,8 @@ def _read_in_time(
     faults: list[Fault], where: str, mass: Any, J_bar: Any, exhaust: Any
 ) -> tuple[Any, Any, Mapping[str, Any] | None]:
     """Return mass and inertia at t = 0, and the functions of time by name; None without one."""
-    of_mass = mass if callable(mass) or isinstance(mass, Changing) else None
-    parts = isinstance(J_bar, tuple | list) and len(J_bar) == 3 and any(callable(x) or isinstance(x, Changing) for x in J_bar)  # noqa: PLR2004
+    of_mass = mass if _changes(mass) else None
+    parts = isinstance(J_bar, tuple | list) and len(J_bar) == 3 and any(map(_changes, J_bar))  # noqa: PLR2004
     of_J = J_bar if callable(J_bar) or parts else None
     if of_mass is None and of_J is None:
         if exhaust is not None:
@@ -298,13 +298,18 @@ def _read_in_time(
     if callable(of_J):
         J_bar = _at_start(faults, where, "J_bar", of_J)
     elif parts:
-        J_bar = [_at_start(faults, where, "J_bar", f) if callable(f) or isinstance(f, Changing) else f for f in J_bar]
+        J_bar = [_at_start(faults, where, "J_bar", f) if _changes(f) else f for f in J_bar]
     if of_mass is not None and not faults and not float(first) > 0.0:
         faults.append(
             Fault(where, f"its mass is {float(first):.6g} kg at t = 0, and must be positive", "Give a positive mass(0) [kg].")
         )
         first = 1.0  # the fault is told
     return first, J_bar, MappingProxyType({"mass": of_mass, "J_bar": of_J, "exhaust": exhaust})
+
+
+def _changes(x: Any) -> bool:
+    """Return whether a mass, or a part of an inertia, is a function of time."""
+    return not isinstance(x, float | int | np.ndarray | tuple | list) and (callable(x) or isinstance(x, Changing))
 
 
 def _at_start(faults: list[Fault], where: str, label: str, given: Any) -> Any:

@@ -9,11 +9,29 @@ from abc import ABC
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 P = TypeVar("P", bound="Part")
 
 REMEDY = "Make a new one, or vary values from run to run with a parameter of the system, or with `mbd.batch`."
+
+
+class Call(NamedTuple):
+    """The arguments of a constructor, by position and by name."""
+
+    positional: tuple[Any, ...]
+    named: dict[str, Any]
+
+
+CALL = "_call"
+"""The attribute with the call that has made a part: the same part with another number is the same call with another number. It belongs to
+this object alone: copies and pickled forms have none."""
+
+
+def call_of(part: Any) -> Call | None:
+    """Return the call that has made a part; None of a copy, or of one that was made otherwise."""
+    found: Call | None = vars(part).get(CALL)
+    return found
 
 
 class Part(ABC):
@@ -31,6 +49,10 @@ class Part(ABC):
         super().__init_subclass__()
         if "__init__" in vars(cls):
             setattr(cls, "__init__", _freezing_constructor(cls, vars(cls)["__init__"]))  # noqa: B010  mypy refuses the assignment to a method
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes for copies and for pickle."""
+        return {name: value for name, value in self.__dict__.items() if name != CALL}
 
     def __setattr__(self, name: str, value: object) -> None:
         if self._is_made and not name.startswith("_"):
@@ -63,6 +85,7 @@ def _freezing_constructor(cls: type[Part], constructor: Callable[..., None]) -> 
     def construct(self: Part, *args: Any, **given: Any) -> None:
         constructor(self, *args, **given)
         if type(self).__init__ is vars(cls)["__init__"]:
+            self.__dict__[CALL] = Call(args, given)
             frozen_part(self)
 
     return construct

@@ -21,6 +21,7 @@ import tempfile
 import time
 import webbrowser
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,8 @@ from haugmbd.system.system import System
 from haugmbd.text_table import first_line, table_lines
 from haugmbd.viewer import picture
 from haugmbd.viewer.animate import animation, written
-from haugmbd.viewer.live import LivePage, server_of
+from haugmbd.viewer.drag import Drag
+from haugmbd.viewer.live import Built, LivePage, server_of
 from haugmbd.viewer.mechanism import of_system
 from haugmbd.viewer.still import save_drawing
 
@@ -280,18 +282,29 @@ PLAYS = 5.0
 """[s] Of CPU time: a longer run is shown as far as it came."""
 
 
-def built(given: str, t_end: float = 0.0, **how: Any) -> tuple[str | None, str]:
+def built(given: str, t_end: float = 0.0, **how: Any) -> Built:
     """Return the page, which plays a motion of t_end [s] or is a still picture, and the report; no page, and the error of a wrong file."""
     try:
         system = read_model(given, **how)
         report = str(mobility(system))
     except (NothingToCheck, HaugmbdError, SyntaxError) as error:
-        return None, str(error)
+        wrong = next((one for one in (error, error.__cause__, error.__context__) if isinstance(one, SyntaxError)), None)
+        return Built(None, str(error) if wrong is None else syntax_fault(wrong))
+    drag = partial(Drag, system)
     if t_end > 0.0:
         try:
-            return animation(simulate(system, t_end, rtol=VIEWED, budget=PLAYS)), report
+            return Built(animation(simulate(system, t_end, rtol=VIEWED, budget=PLAYS)), report, drag)
         except HaugmbdError as error:
             found, report = getattr(error, "result", None), f"{report}\n\nThe motion: {error}"
             if isinstance(found, Result) and len(found.t) > 1:
-                return animation(found), report
-    return picture(system).html, report
+                return Built(animation(found), report, drag)
+    return Built(picture(system).html, report, drag)
+
+
+def syntax_fault(error: SyntaxError) -> str:
+    """Return a syntax error as Python prints it: file, line, the text there, and a mark below it."""
+    where = f"{error.filename}, line {error.lineno}" if error.filename else f"line {error.lineno}"
+    text = (error.text or "").rstrip()
+    start = len(text) - len(text.lstrip())
+    mark = " " * max((error.offset or 1) - 1 - start, 0) + "^"
+    return f"{where}: {error.msg}\n\n    {text.strip()}\n    {mark}" if text else f"{where}: {error.msg}"

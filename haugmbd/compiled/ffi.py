@@ -32,6 +32,8 @@ C_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_double, *([ctypes.c_void_p] * 5))
 
 YES = 1.0
 """Value of `succeeded` after a call that returned without an exception."""
+TABLES, ENTRY, WORDS = 1, 2, 3
+"""Behind `succeeded`: the addresses of the tables of blocks and of the entry of Python, as numbers, see `control.diagram.in_kernels`."""
 
 MOST_VIEWS = 64
 """Largest number of stored views of memory, and of sets of them; a run uses only a few."""
@@ -53,6 +55,11 @@ class Callback:
         self._entry: Any = C_FUNCTION(self._enter)
         self.address = int(ctypes.cast(self._entry, ctypes.c_void_p).value or 0)
         """The address of the C entry."""
+        self.entry_address = self.address
+        """The address of an entry that needs no other words than `succeeded`, where `address` is that of compiled code before it."""
+
+    def link(self, pack: Any) -> None:
+        """Let a workspace have what compiled code needs besides the callback: nothing."""
 
     def __call__(self, t: float, *arrays: Any) -> None:
         """Make the same call if the compiler is switched off (NUMBA_DISABLE_JIT): arrays come as NumPy's ctypes objects."""
@@ -104,7 +111,7 @@ class CompiledCallback(Callback):
     def __init__(self, entry: Any) -> None:
         super().__init__(lambda *_: None)
         self._compiled = entry
-        self.address = int(entry.address)
+        self.address = self.entry_address = int(entry.address)
 
     def __call__(self, t: float, *arrays: Any) -> None:
         """Make the same call from plain Python: arrays come as NumPy's ctypes objects."""

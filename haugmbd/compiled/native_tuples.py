@@ -122,6 +122,34 @@ with_ints: Any = _plain_with_ints if PLAIN else intrinsic(_typed_with_ints)
 """with_ints(P, ints): the tuple P with another array `ints`, valid until the function that calls it returns."""
 
 
+def thing_at(kind: Any) -> Any:
+    """Return a function of compiled code: the tuple, or the function, of this type at an address, which is an integer."""
+
+    def typed(typing: Any, address: Any) -> Any:
+        return kind(types.int64), lower
+
+    def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.inttoptr(arguments[0], context.get_value_type(kind))
+
+    return intrinsic(typed)
+
+
+def view_at(dimensions: int) -> Any:
+    """Return a function of compiled code, view(pointer, n) or view(pointer, rows, columns): the array of numbers at a pointer."""
+    kind = types.Array(types.float64, dimensions, "C")
+
+    def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return lower_view(context, builder, kind, arguments[0], list(arguments[1:]))
+
+    def typed_line(typing: Any, pointer: Any, n: Any) -> Any:
+        return kind(pointer, types.int64), lower
+
+    def typed_matrix(typing: Any, pointer: Any, rows: Any, columns: Any) -> Any:
+        return kind(pointer, types.int64, types.int64), lower
+
+    return intrinsic(typed_line if dimensions == 1 else typed_matrix)
+
+
 def words_of(values: Any) -> Ints:
     """Return the words of a named tuple; they are valid while its arrays and functions live."""
     words: list[int] = []

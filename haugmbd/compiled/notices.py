@@ -1,4 +1,7 @@
-"""What is said where compilation takes time: once a process, and silenced by HAUGMBD_QUIET=1 or the level of the logger "haugmbd"."""
+"""What is said where compilation, or another program, takes time; of compilation once a process.
+
+HAUGMBD_QUIET=1 silences it, or the level of the logger "haugmbd".
+"""
 
 from __future__ import annotations
 
@@ -29,6 +32,12 @@ def note_engine(why: str) -> None:
     if "engine" not in _said and os.environ.get(QUIET, "") in ("", "0"):
         LOGGER.warning("haugmbd: the engine is not used: %s; code is compiled just in time. `make engine` builds it again.", why)
     _said.add("engine")
+
+
+def note_wait(what: str, seconds: float) -> None:
+    """Say that something takes time, before it does."""
+    if os.environ.get(QUIET, "") in ("", "0"):
+        LOGGER.warning("haugmbd: %s, which takes about %.1g s", what, seconds)
 
 
 def note_plain(name: str) -> None:

@@ -41,12 +41,16 @@ VECTOR = ir.VectorType(DOUBLE, LANES)
 FLAGS = ("contract",)
 
 
-class ActiveType(types.Type):  # type: ignore[misc]  # Numba has no types
-    """A type of numbers with derivatives."""
+class NumberType(types.Type):  # type: ignore[misc]  # Numba has no types
+    """A type of numbers that kernels take in place of doubles."""
 
     def can_convert_from(self, context: Any, other: Any) -> Any:
-        """Let real numbers become duals with tangents 0; there is no way back."""
+        """Let real numbers become such numbers; there is no way back."""
         return Conversion.safe if isinstance(other, types.Float | types.Integer) else None
+
+
+class ActiveType(NumberType):
+    """A type of numbers with derivatives."""
 
 
 class DualType(ActiveType):
@@ -158,7 +162,7 @@ def _any_active(*kinds: Any) -> bool:
 
 
 def _is_number(kind: Any) -> bool:
-    return isinstance(kind, ActiveType | types.Float | types.Integer | types.Boolean)
+    return isinstance(kind, NumberType | types.Float | types.Integer | types.Boolean)
 
 
 def active_operator(which: Any, result: Any, lower: Callable[..., Any], kind: Any = Dual) -> None:

@@ -71,6 +71,8 @@ class Joint(Part):
     """Whether the joint is on at the start; a joint that is off is switched on by an event, see `Switch`."""
     unilateral: bool = False
     """Whether the joint can only push: the multiplier of its first row must not be positive. Runs tell where it is."""
+    one_way: bool = False
+    """Whether it is a freewheel: `simulate` lets its row lock and slip, so that its sum of coordinates never falls."""
     may_be_slack: bool = False
     """Whether it is a rope that only pulls: a force or a contact along its path, in place of rows."""
     variable: ClassVar[Mapping[str, tuple[tuple[int, ...], ...]]] = MappingProxyType({})

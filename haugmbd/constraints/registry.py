@@ -23,6 +23,7 @@ from haugmbd.constraints.equations import (
     dp2,
     pose,
     rolling,
+    rolling_curved,
     rope,
     rotation,
 )
@@ -42,6 +43,8 @@ MODULES: tuple[tuple[type[Primitive], Any], ...] = (
     (rolling.KnifeEdgeRow, rolling.assemble_knife_edge),
     (rope.RopeRow, rope.assemble_row),
     (pose.PoseRow, pose.assemble_row),
+    (rolling_curved.AxisDistance, rolling_curved.assemble_distance),
+    (rolling_curved.CurvedSlip, rolling_curved.assemble_slip),
 )
 ROW_KINDS: tuple[type[Primitive], ...] = tuple(kind for kind, _ in MODULES)
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame, triad
+from haugmbd.bodies.part import CALL, Call
 from haugmbd.bodies.shapes import Plane, Shape, Sphere
 from haugmbd.bodies.validation import read_array, read_number
 from haugmbd.compiled.array_types import Array
@@ -159,6 +160,8 @@ class Contact:
         faults: list[Fault] = []
         where = f"contact {name!r}"
         self.__dict__["law"] = law
+        named = {"point": point, "normal": normal, "restitution": restitution, "plane_point": plane_point, "radius": radius}
+        self.__dict__[CALL] = Call((name, i, j), named | {"shape_i": shape_i, "shape_j": shape_j, "mu": mu, "law": law})
         bounce, friction = (
             read_number(faults, where, "restitution", restitution),
             read_number(faults, where, "mu", mu),
@@ -187,6 +190,10 @@ class Contact:
             frame_j=Frame.from_global(j, P, n),
             _faults=tuple(faults),
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes for copies and for pickle."""
+        return {name: value for name, value in self.__dict__.items() if name != CALL}
 
     def _take_shapes(
         self, faults: list[Fault], name: str, i: Body, j: Body, shape_i: Any, shape_j: Any, mu: float, restitution: float

@@ -22,13 +22,11 @@ from haugmbd.constraints.equations.coupling import CouplingRow
 from haugmbd.constraints.joint import Joint
 from haugmbd.contact.contact import Contact
 from haugmbd.contact.gap import ANGLE, DISPLACEMENT, GapTable, put_gap_over_states
-from haugmbd.contact.two_body_limits import ConeStop, RopeStop
+from haugmbd.contact.two_body_limits import rigid_limits_of
 from haugmbd.errors import Fault, ModelError
 from haugmbd.forces.base import ForceElement
-from haugmbd.forces.cone_limit import ConeLimit
 from haugmbd.forces.joint_loads.joint_coordinate import modelled_value
 from haugmbd.forces.joint_loads.joint_limit import JointLimit
-from haugmbd.forces.rope import SlackRope
 from haugmbd.math.body_columns import VELOCITY
 from haugmbd.model.inspection.identity import foreign_body_faults, number_of
 from haugmbd.model.model import Model
@@ -153,11 +151,9 @@ class JointStop(Contact):
 
 
 def stops_of(loads: Iterable[ForceElement]) -> tuple[Contact, ...]:
-    """Return the stops of the impulsive limits among force elements, its rigid ropes that may be slack, and its rigid cones."""
+    """Return the stops of the rigid limits among force elements, and of the rigid ropes that may be slack."""
     loads = list(loads)
-    ropes = [RopeStop(load) for load in loads if isinstance(load, SlackRope) and load.impulsive]
-    cones = [ConeStop(load) for load in loads if isinstance(load, ConeLimit) and load.impulsive]
-    return (*limit_stops_of(loads), *ropes, *cones)
+    return (*limit_stops_of(loads), *rigid_limits_of(loads))
 
 
 def limit_stops_of(loads: Iterable[ForceElement]) -> tuple[JointStop, ...]:

@@ -27,7 +27,7 @@ Source: Haug (2021), equations of motion with Lagrange multipliers: reactions in
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -113,6 +113,8 @@ def check_wrench_arguments(joints: Mapping[str, JointEntry], body_names: Sequenc
 
 COMPONENTS = ("force x", "force y", "force z", "torque x", "torque y", "torque z")
 
+STILL = 1e-7
+"""Of a change of contact forces of unit size: a smaller change of a reaction is rounding."""
 UNIQUE_TOL = 1e-5
 """Component of a self-stress, relative to its largest row (torques over a length), that is zero.
 
@@ -457,6 +459,13 @@ def reactions_over_time(
     known = stresses() if stresses is not None else self_stresses(model, t, y)
     unique = unique_components(model, known, e, on, frame)
     return Reaction(joint, model.body_names[body], frame, t, found.force, found.torque, found.point, unique)
+
+
+def unique_beside(found: Reaction, change: Reaction, length: float) -> Reaction:
+    """Return a reaction whose components are unique only where a change of contact forces, of unit size, changes nothing."""
+    parts = np.hstack([change.force, change.torque / length])
+    still = np.abs(parts).max(axis=0, initial=0.0) <= STILL
+    return replace(found, unique=tuple(bool(a and b) for a, b in zip(found.unique, still, strict=True)))
 
 
 @check_keywords

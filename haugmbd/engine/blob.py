@@ -41,6 +41,7 @@ from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.step_context import Point, Problem, Steps
 from haugmbd.integrators.stick_slip.watched_quantities import may_stick
 from haugmbd.integrators.watches.stiffness_watch import new_watch
+from haugmbd.model.inspection.run_memory import freewheels_of
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.held_inputs import (
@@ -284,6 +285,9 @@ def check(model: Model, problem: Problem | None, method: RungeKutta) -> None:
     faults = []
     if model.force_callbacks.any:
         faults.append("it calls functions of Python or Numba")
+    wheels = freewheels_of(model)
+    if wheels:
+        faults.append(f"freewheels {', '.join(repr(x.name) for x in wheels)} lock and slip")
     contacts = rigid_contacts(model)
     if contacts:
         faults.append(f"contacts {', '.join(repr(x.name) for x in contacts)} strike")

@@ -28,7 +28,7 @@ from haugmbd.equations.student import Check, check_expressions
 from haugmbd.equations.symbols import Symbols
 from haugmbd.errors import UsageError
 from haugmbd.formulations.accelerations import accelerations
-from haugmbd.model.inspection.run_memory import need_constant_masses
+from haugmbd.model.inspection.run_memory import need_constant_masses, need_no_freewheels
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.system.system import System
@@ -568,4 +568,5 @@ def equations(system: System, planar: str | None = None, *, level: str = "motion
         raise UsageError(f'planar is {planar!r}: give two different axes, such as "xz", or None for a spatial mechanism.')
     model = system.compile()
     need_constant_masses(model, "mbd.equations")
+    need_no_freewheels(model, "mbd.equations")
     return Equations(system, model, planar, check_level(level))

@@ -202,6 +202,8 @@ def mathml(tex: str, block: bool = True) -> str:
 
 LONGEST_COMPONENTS = 400
 """Characters of TeX of a formula in components that is still shown beside its form in vectors."""
+LONGEST_LINE = 250
+"""Characters of TeX of a formula that fits a line of the TeX file."""
 NOTATION = (
     (r"\Phi = 0", "position"),
     (r"\Phi_{q} u = \nu", "velocity"),
@@ -373,7 +375,7 @@ def tex_document(eq: Any) -> str:
         lines.append(rf"\subsection*{{{tex_text(name)} ({tex_text(kind)})}}")
         for row, formulas_of_row, (Phi, nu, gamma) in rows:
             lines.append(rf"\noindent Row {row.number}, {tex_text(row.kind)}: {tex_text(row.primitive.words())}.")
-            lines += [rf"\[ {tex} \]" for _, tex in formulas_of_row]
+            lines += [displayed(tex) for _, tex in formulas_of_row]
             lines.append(
                 rf"\noindent At the modelled pose $\Phi = {_tex_number(Phi)}$, $\nu = {_tex_number(nu)}$, "
                 rf"$\gamma = {_tex_number(gamma)}$.\par\medskip"
@@ -381,13 +383,20 @@ def tex_document(eq: Any) -> str:
     if levels_to(eq.level) > 3:
         lines.append(r"\subsection*{Motion}")
         for name, tex in motion_formulas(eq):
-            lines += [rf"\noindent {tex_text(name)}", rf"\[ {tex} \]"]
+            lines += [rf"\noindent {tex_text(name)}", displayed(tex)]
     if eq.removed:
         lines.append(r"\subsection*{Rows that fell away in the plane}")
         lines += [rf"\noindent {tex_text(text)}\par" for text in eq.removed]
     lines.append(r"\subsection*{Parameters}")
     lines += [rf"\noindent $ {tex} = {_tex_number(x)} $\par" for tex, _, x in parameter_table(eq)]
     return "\n".join([*lines, r"\end{document}", ""])
+
+
+def displayed(tex: str) -> str:
+    """Return a formula that stands alone; a long one in a paragraph, where TeX breaks it at its signs."""
+    if len(tex) <= LONGEST_LINE:
+        return rf"\[ {tex} \]"
+    return rf"\par\smallskip{{\raggedright\hangindent=2em\noindent $\displaystyle {tex} $\par}}\smallskip"
 
 
 def _tex_number(x: float) -> str:

@@ -274,7 +274,10 @@ class RowMaker:
         """Return f, f', f'' in symbols, and f in TeX."""
         sp, symbols = self.sp, self.symbols
         name = f"{what}_{symbols.names.of(owner)}"
-        tex = f"{what}_{{{tex_name(owner.name)}}}"
+        letter, _, component = what.partition("_")
+        head = letter if len(letter) == 1 else rf"\mathrm{{{letter}}}"
+        below = ",".join(filter(None, (component, tex_name(owner.name))))
+        tex = f"{head}_{{{below}}}"
         if isinstance(f, Constant):
             value = symbols.parameter(name, f.value, tex)
             return value, sp.Integer(0), sp.Integer(0), "" if value == 0 else tex
@@ -288,7 +291,7 @@ class RowMaker:
         while self._drivers.setdefault(name, f) is not f:  # another function of the same joint
             name, number = f"{base}_{number}", number + 1
         if name != base:
-            tex = f"{what}_{{{tex_name(owner.name)},{number - 1}}}"
+            tex = f"{head}_{{{below},{number - 1}}}"
         function = sp.Function(name, real=True)(symbols.t)
         derivatives = [sp.Derivative(function, (symbols.t, k)) for k in (1, 2)]
         for k, atom in enumerate((function, *derivatives)):
@@ -626,6 +629,53 @@ def slip(make: RowMaker, joint: Joint, p: Any, number: int) -> Row:
     return velocity_row(make, joint, p, number, t, t.value, t.rate, centre, arm, arm_dot, rf"{transposed(t)} S")
 
 
+def axis_distance(make: RowMaker, joint: Joint, p: Any, number: int) -> Row:
+    """Return Phi = sqrt(d . d - (h . d)^2) - L; of a centre, without an axis, |d| - L."""
+    sp, symbols = make.sp, make.symbols
+    d = make.distance(joint, p.i, p.s_bar_i, p.j, p.s_bar_j)
+    L = symbols.parameter(f"L_{symbols.names.of(joint)}", p.length, f"L_{{{tex_name(joint.name)}}}")
+    square = product(symbols, d, d)
+    if not np.any(p.h_bar_i):
+        tex = rf"\sqrt{{{square.tex}}} - {symbols.tex(L)}"
+        return with_scalars(
+            make.of_products(joint, p, number, function_of(symbols, [square], lambda x: sp.sqrt(x) - L, tex), None), (square,)
+        )
+    along = product(symbols, make.arrow(joint, p.i, p.h_bar_i, "h_bar"), d)
+    tex = rf"\sqrt{{{square.tex} - \left({along.tex}\right)^{{2}}}} - {symbols.tex(L)}"
+    scalar = function_of(symbols, [square, along], lambda x, z: sp.sqrt(x - z**2) - L, tex)
+    return with_scalars(make.of_products(joint, p, number, scalar, None), (square, along))
+
+
+def curved_slip(make: RowMaker, joint: Joint, p: Any, number: int) -> Row:
+    """Return 0 = t . S at the contact point rho = s + c u, u = w / |w|, w = d - (h . d) h.
+
+    t is the direction that the kernel chooses at the modelled pose.
+    """
+    sp, symbols = make.sp, make.symbols
+    centre, d = make.arrow(joint, p.j, p.s_bar_j, "s_bar"), make.distance(joint, p.i, p.s_bar_i, p.j, p.s_bar_j)
+    c = symbols.parameter(f"c_{symbols.names.of(joint)}", p.contact, f"c_{{{tex_name(joint.name)}}}")
+    h = make.arrow(joint, p.i, p.h_bar_i, "h_bar")
+    z, z_dot = dot(h.value, d.value), dot(h.rate, d.value) + dot(h.value, d.rate)
+    w, w_dot = d.value - z * h.value, d.rate - z_dot * h.value - z * h.rate
+    u, u_dot = unit_and_rate(sp, w, w_dot)
+    if np.any(p.h_bar_i):
+        t, t_dot = (h.value, h.rate) if p.number == 0 else (cross(sp, h.value, u), cross(sp, h.rate, u) + cross(sp, h.value, u_dot))
+    else:
+        apart = (p.j.r + p.j.A @ p.s_bar_j - p.i.r - p.i.A @ p.s_bar_i) @ p.i.A
+        b = make.arrow(joint, p.i, np.eye(3)[int(np.argmin(np.abs(apart)))], "b_bar")
+        t, t_dot = unit_and_rate(sp, cross(sp, b.value, u), cross(sp, b.rate, u) + cross(sp, b.value, u_dot))
+        if p.number == 1:
+            t, t_dot = cross(sp, u, t), cross(sp, u_dot, t) + cross(sp, u, t_dot)
+    return velocity_row(make, joint, p, number, h, t, t_dot, centre, centre.value + c * u, centre.rate + c * u_dot, r"t^{T} S")
+
+
+def unit_and_rate(sp: Any, x: Any, x_dot: Any) -> tuple[Any, Any]:
+    """Return x / |x| and its rate."""
+    size = sp.sqrt(dot(x, x))
+    t = x / size
+    return t, (x_dot - dot(t, x_dot) * t) / size
+
+
 def knife_edge(make: RowMaker, joint: Joint, p: Any, number: int) -> Row:
     """Return 0 = (n x e) . S at the point of the blade."""
     sp = make.sp
@@ -680,5 +730,7 @@ KINDS: dict[str, Callable[..., Row]] = {
     "DiscOnPlane": disc_on_plane,
     "Slip": slip,
     "KnifeEdgeRow": knife_edge,
+    "AxisDistance": axis_distance,
+    "CurvedSlip": curved_slip,
 }
 """What each kind of equation is in symbols."""

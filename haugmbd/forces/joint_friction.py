@@ -20,12 +20,14 @@ r: radius;  r_t: thrust_radius;  l: length;  N_0: preload, a number, a function 
 A moment across the axis is a couple of two bearings at l / 2 before and behind the point.  Without `length` moments press nothing; without
 `radius` the moment about a slider's axis does not.
 Friction at rest: any friction up to mu_s in place of mu.
+Where redundant rows share the load, bearings of a stiffness decide it: k against forces, k b^2 / 4 against moments, of two bearings of
+k / 2 each, b = length, or 2 r, apart (`friction.shared_loads`).
 Source: Haug (2021), generalized forces: friction; the two bearings are a statement about the load, not a derivation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -34,7 +36,7 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame
-from haugmbd.bodies.validation import read_number
+from haugmbd.bodies.validation import read_array, read_number
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.equations.coordinate_function import CoordinateFunctionRow
@@ -61,6 +63,8 @@ USES = {
 LAW_NUMBERS = 7
 """The number of a law, and its parameters at most."""
 NEED_RADIUS = (REVOLUTE, CYLINDRICAL, SPHERICAL, THREAD, MESH_TURN)
+OF_COUPLINGS = (THREAD, MESH_TURN, MESH_SLIDE)
+"""Kinds whose load is that of a coupling, which has no bearing of its own."""
 
 
 def terms_of(joint: Joint) -> tuple[tuple[Coordinate, float], ...]:
@@ -106,6 +110,15 @@ def kind_of(freedoms: tuple[Freedom, ...] | None) -> int | None:
     return kinds.get((len(turns), tuple(slides), len(balls)))
 
 
+def _read_stiffness(faults: list[Fault], where: str, stiffness: Any) -> float | tuple[float, ...] | None:
+    """Return the stiffness of a bearing: a number, or one against forces and one against moments."""
+    if stiffness is None:
+        return None
+    if np.ndim(stiffness) == 0:
+        return read_number(faults, where, "bearing_stiffness", stiffness, unit="N/m")
+    return tuple(read_array(faults, where, "bearing_stiffness", stiffness, (2,), unit="N/m, N m/rad").tolist())
+
+
 @public_class
 class JointFriction(ForceElement):
     """Friction in a joint, proportional to the joint's own reaction.
@@ -130,6 +143,11 @@ class JointFriction(ForceElement):
         pressed. Where a function or signal is negative, nothing presses.
     thrust_radius : float
         Radius at which the force along the axis of a revolute joint causes a friction torque [m].
+    bearing_stiffness : float or (float, float), optional
+        Stiffness of the bearing against forces [N/m], and against moments [N m/rad], by default the first times the square of half the
+        `length`, or of the radius where no length is given. Where redundant rows share the load in any proportion, as in a planar mechanism
+        of revolute joints, the load is that of the least energy in the bearings that have one; joints without one are rigid. It moves
+        nothing: the joints stay exact.
     stick : bool
         Coulomb friction at rest holds what it can, without creep: `simulate` locates the instants at which the joint comes to rest
         and at which the force needed passes its limit. With False the law must be smooth: Coulomb(mu, velocity=...).
@@ -168,6 +186,7 @@ class JointFriction(ForceElement):
         length: float | None = None,
         preload: Any = 0.0,
         thrust_radius: float = 0.0,
+        bearing_stiffness: float | Sequence[float] | None = None,
         stick: bool = True,
     ) -> None:
         super().__init__(name)
@@ -185,6 +204,7 @@ class JointFriction(ForceElement):
         self.pressed = pressed
         self.preload: Any = preload if _changes(preload) else read_number(faults, self.where, "preload", preload, unit="N")
         self.thrust_radius = read_number(faults, self.where, "thrust_radius", thrust_radius, unit="m")
+        self.bearing_stiffness = _read_stiffness(faults, self.where, bearing_stiffness)
         self.bearing, self.thread, self.shape = joint, None, None
         self._read_joint(joint)
         self._faults = tuple(faults or self._geometry_faults())
@@ -230,6 +250,7 @@ class JointFriction(ForceElement):
 
     def varied(self, **values: Any) -> JointFriction:
         given = {name: values.get(name, getattr(self, name)) for name in type(self).variable}
+        given["bearing_stiffness"] = self.bearing_stiffness
         law = replace(self.law, **{name: float(x) for name, x in values.items() if name not in given})  # type: ignore[type-var]
         other = JointFriction(self.name, self.joint, law, **given, stick=self.stick)
         if self.thread is not None:
@@ -275,7 +296,35 @@ class JointFriction(ForceElement):
         if self.law.is_exact and not self.stick:
             what = "exact Coulomb friction without stick has no value at rest"
             faults.append(Fault(self.where, what, "Leave stick=True, or give the smooth law Coulomb(mu, velocity=...)."))
+        if self.bearing_stiffness is not None:
+            faults += self._stiffness_faults(self.bearing_stiffness, word)
         return faults
+
+    def _stiffness_faults(self, stiffness: float | tuple[float, ...], word: str) -> list[Fault]:
+        """Return the faults of the stiffness of the bearing."""
+        values, name = np.atleast_1d(np.array(stiffness, dtype=float)), f"bearing_stiffness = {stiffness!r}"
+        if not (values > 0.0).all():
+            return [Fault(self.where, name, "Give positive stiffnesses [N/m], or [N/m] and [N m/rad], or leave them out.")]
+        if not self.law.needs_reaction:
+            return [Fault(self.where, f"{name}, and {self.law!r} does not depend on the reaction", "Leave out bearing_stiffness.")]
+        if self.shape in OF_COUPLINGS:
+            what = f"{name}, and {word} rubs by the load of a coupling, which has no bearing"
+            return [Fault(self.where, what, "Give bearing_stiffness= to frictions of joints.")]
+        if len(values) == 1 and self.shape != SPHERICAL and not (self.length or self.radius):
+            what = f"{name}, and without a length its stiffness against moments is not known"
+            return [Fault(self.where, what, "Give length= or radius= [m], or bearing_stiffness=(N/m, N m/rad).")]
+        return []
+
+    @property
+    def compliance(self) -> tuple[float, float]:
+        """Return the compliance of the bearing, against forces [m/N] and moments [rad/N m]; zeros for a rigid one."""
+        if self.bearing_stiffness is None:
+            return 0.0, 0.0
+        k, *moment = np.atleast_1d(np.array(self.bearing_stiffness, dtype=float)).tolist()
+        if self.shape == SPHERICAL:
+            return 1.0 / k, 0.0
+        half = 0.5 * self.length if self.length else self.radius or 0.0
+        return 1.0 / k, 1.0 / (moment[0] if moment else k * half * half)
 
     @property
     def is_exact(self) -> bool:
@@ -311,7 +360,7 @@ class JointFriction(ForceElement):
         return {"": self.bearing.frame_j}
 
     def friction_numbers(self) -> tuple[float, ...]:
-        """Return radius, length, preload and thrust radius, 0 for none, then the numbers of the law, and the lead of a thread."""
+        """Return radius, length, preload and thrust radius, 0 for none, then the numbers of the law, lead of a thread and compliance."""
         law = self.law.numbers()
         preload = 0.0 if self.pressed.drivers else self.preload
         return (
@@ -322,6 +371,7 @@ class JointFriction(ForceElement):
             *law,
             *(0.0,) * (LAW_NUMBERS - len(law)),
             self.lead,
+            *self.compliance,
         )
 
     def value(self) -> Value:

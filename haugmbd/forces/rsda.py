@@ -32,7 +32,8 @@ from haugmbd.forces.base import EnergyLedger, ForceElement, LinearSpring, LoadVa
 from haugmbd.forces.jacobian import read_jacobian
 from haugmbd.forces.tangent import Tangents, add_pair, declared_stiffness
 from haugmbd.forces.user_function import ANGLE, Value, read_value
-from haugmbd.math.body_columns import OMEGA_BAR, WIDTH
+from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY, WIDTH
+from haugmbd.math.euler_parameters import normalized, rotation_matrix
 from haugmbd.math.vec3 import dot, load, scale, sub, to_body, to_global
 
 F_I, G_I, H_I, F_J, ACTUATOR, SIGNAL, TURNS = 0, 1, 2, 3, 4, 5, 6
@@ -142,20 +143,26 @@ class RSDA(ForceElement):
         return (self.k, self.c, self.theta0)
 
     def angle0(self) -> float:
-        return float(self.arguments(modelled(self.bodies()), np.full(1, self.joint.q0))[0][0])
+        angle: Array = self._angle(modelled(self.bodies()), np.full(1, self.joint.q0))
+        return float(angle[0])
 
     @property
     def conservative(self) -> bool:
         return self.c == 0.0 and self.actuator.is_nothing
 
     def arguments(self, bodies: Array, angle: Array) -> tuple[Array, ...]:
-        i, j = self.joint.frame_i, self.joint.frame_j
-        f_i, g_i, h_i = (turned(bodies[0], a) for a in (*self.joint.angle_axes(), i.h))
-        f_j = turned(bodies[1], j.f)
-        alpha = np.arctan2(np.sum(g_i * f_j, axis=1), np.sum(f_i * f_j, axis=1))
-        theta = alpha + 2.0 * np.pi * np.floor((angle - alpha) / (2.0 * np.pi) + 0.5)
+        theta, h_i = self._angle(bodies, angle), turned(bodies[0], self.joint.frame_i.h)
         omega_i, omega_j = turned(bodies[0], bodies[0][:, OMEGA_BAR:WIDTH]), turned(bodies[1], bodies[1][:, OMEGA_BAR:WIDTH])
         return theta, np.sum(h_i * (omega_j - omega_i), axis=1)
+
+    def _angle(self, bodies: Array, angle: Array) -> Array:
+        """Return theta, with the turns of the angle that is integrated."""
+        A_i, A_j = (rotation_matrix(normalized(states[:, EULER:VELOCITY])) for states in bodies)
+        f_i, g_i = (A_i @ a for a in self.joint.angle_axes())
+        f_j = A_j @ self.joint.frame_j.f
+        alpha = np.arctan2(np.sum(g_i * f_j, axis=1), np.sum(f_i * f_j, axis=1))
+        theta: Array = alpha + 2.0 * np.pi * np.floor((angle - alpha) / (2.0 * np.pi) + 0.5)
+        return theta
 
     def ledger(self, t: Array, bodies: Array, angle: Array) -> EnergyLedger:
         theta, theta_dot = self.arguments(bodies, angle)

@@ -13,7 +13,7 @@ from haugmbd.bodies.validation import for_kernels
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.array_views import borrow_line
 from haugmbd.compiled.jit import DirectCall, entry
-from haugmbd.deprecated import check_keywords, public_class
+from haugmbd.deprecated import check_keywords, object_meant, public_class
 from haugmbd.errors import ModelError, SimulationError, UsageError
 from haugmbd.formulations.base import Formulation
 from haugmbd.formulations.error_messages import explain
@@ -88,7 +88,8 @@ def check_formulation(formulation: object) -> None:
     """Raise UsageError if this is not a formulation, or if its parameters are invalid."""
     if not isinstance(formulation, Formulation):
         where = "haugmbd.formulations.FORMULATIONS lists all"
-        raise UsageError(f"formulation = {formulation!r} must be an object, such as NewtonEuler() or NullSpace(); {where}.")
+        meant = object_meant(formulation, Formulation)
+        raise UsageError(f"formulation = {formulation!r} must be an object, such as NewtonEuler() or NullSpace(){meant}; {where}.")
     formulation.check()
 
 

@@ -20,6 +20,8 @@ from haugmbd.model.model import Model
 from haugmbd.redundancy.rank import rank_report
 from haugmbd.workspace.layout import FOR_LIGHT, REFINES, WIDTH, Pack, workspace_array
 
+SINGULAR_POSITION = "a singular position"
+"""In each text that names one, with the rows that depend on each other there."""
 COLUMNS = ("r x", "r y", "r z", "e0", "e1", "e2", "e3", "v x", "v y", "v z", "omega_bar x", "omega_bar y", "omega_bar z")
 TOO_LARGE = (
     "The step is too large for this motion, or a force grows without bound: reduce h, or use rtol; "
@@ -199,10 +201,15 @@ def _singular_nearby(f: Failure, part: float) -> str:
     weight = abs(U[:, -1])
     joints = dict.fromkeys(model.labels[kept[k]].joint for k in np.argsort(-weight) if weight[k] > SHARE * weight.max())
     return (
-        f"a singular position (a dead centre, a driver at the end of its reach): the rows of {', '.join(map(repr, joints))} become "
+        f"{SINGULAR_POSITION} (a dead centre, a driver at the end of its reach): the rows of {', '.join(map(repr, joints))} become "
         f"dependent (smallest singular value {sigma[-1]:.1e} there, {usual:.1e} as modelled). Let the driver stop or turn before it, drive "
         "another joint through it, or start away from it."
     )
+
+
+def names_singular_position(error: Exception) -> bool:
+    """Return whether an error of a run names a singular position as its cause."""
+    return isinstance(error, SingularKKTError) or SINGULAR_POSITION in str(error)
 
 
 def _unit_rows(model: Model, rows: Rows, kept: Ints) -> Array:

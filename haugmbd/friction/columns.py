@@ -1,7 +1,7 @@
 """The tables of friction: where the numbers of each joint stand.
 
 INTS       kind of joint, rates, first of its channels, bodies i and j, side of body j, slots of its rows, markers, whether it is exact
-REALS      radius, length, preload, thrust radius, law, displacement of a thread for one radian
+REALS      radius, length, preload, thrust radius, law, displacement of a thread for one radian, compliance of the bearing
 PATHS      bodies between the joints with friction and the ground, where the recursion over a forest is the solver
 TERMS      what an evaluation leaves: directions, rates, coefficients, and the friction found
 MODES      of a run with stick: how each joint moves until the next event, and against which direction
@@ -19,10 +19,13 @@ CHILD, JOINTS_ON_I, JOINTS_ON_J = 22, 23, 24
 """The body behind the joint, -1 where `contraction` has no bound; the number of joints with friction on body i, and on body j."""
 PLACE_PRELOAD = 25
 """The line of a preload that changes in the driver table; -1 for a constant one."""
-INT_COLUMNS = 26
+SHARED = 26
+"""The number of rows of the model that may share loads by the compliance of bearings, see `shared_loads`; 0 without such bearings."""
+INT_COLUMNS = 27
 
-RADIUS, LENGTH, PRELOAD, THRUST_RADIUS, LAW, LEAD = 0, 1, 2, 3, 4, 11
-REAL_COLUMNS = 12
+RADIUS, LENGTH, PRELOAD, THRUST_RADIUS, LAW, LEAD, COMPLIANCE = 0, 1, 2, 3, 4, 11, 12
+"""COMPLIANCE: (2,) of the bearing, against forces [m/N] and moments [rad/N m]; 0 for a rigid one."""
+REAL_COLUMNS = 14
 
 B = 0
 """(3, 12): of each channel force and torque_bar on body i, then on body j."""

@@ -34,6 +34,7 @@ from haugmbd.friction.responses import (
     put_sliding_columns_alone,
     solve_again,
 )
+from haugmbd.friction.shared_loads import begin_sharing, share_solution, shares
 from haugmbd.friction.sliding import largest, put_wrenches_at, solve_sliding, wrench_of_joint
 from haugmbd.friction.sticking import condense_sticking
 from haugmbd.kkt.block_solver import elimination_order
@@ -93,13 +94,16 @@ def solve_with_forces(P: Pack) -> int:
     for k in range(L.ints.shape[0]):
         if L.ints[k, at.LOADED] == 1:
             add_friction(L.ints, L.terms, k, b)
-    return solve_again(P)
+    code = solve_again(P)
+    if shares(L):
+        share_solution(P, L)
+    return code
 
 
 @kernel
 def only_slides(P: Pack, L: Loop) -> bool:
     """Return whether no joint sticks or begins to slide, and the factor is that of the blocks or of the recursion over a forest."""
-    if ws.friction_mode(P) != ws.WITH_SOLUTION or elimination_order(P).shape[0] == 0 or ws.refines_solutions(P):
+    if ws.friction_mode(P) != ws.WITH_SOLUTION or elimination_order(P).shape[0] == 0 or ws.refines_solutions(P) or shares(L):
         return False
     for k in range(L.ints.shape[0]):
         if L.ints[k, at.LOADED] == 1 and (L.terms[k, at.STATE] == at.STICKS or L.modes[k, at.MODE] == at.BEGINS):
@@ -154,7 +158,11 @@ def joint_that_lacks_most(L: Loop) -> int:
 def solve_loop(P: Pack, base: Any) -> int:
     """Solve friction and multipliers together, from the solution without friction; base: (1, 6 nn), which it is copied to."""
     L = loop_of(P)
-    # x_0 = K^-1 (Q, gamma) is the solution at hand
+    # x_0 = K^-1 (Q, gamma) is the solution at hand;  lam_0 + S y of compliant bearings
+    if shares(L):
+        code = begin_sharing(P, L, base)
+        if code != OK:
+            return code
     keep_solution(P, base)
     # all slide: f_t = C(w_0 + sum f_s w_s), without rows that are switched on
     if only_slides(P, L):

@@ -42,6 +42,7 @@ class Loop(NamedTuple):
     active: Array
 
 
+@inlined
 def algebra_size(n: int, m: int) -> int:
     """Return the numbers that the loop needs for n joints and m channels, besides its columns."""
     wrenches = (m + 1 + 2 + lanes_of(n)) * 6 * n

@@ -14,6 +14,7 @@ from haugmbd.compiled.status_codes import OK
 from haugmbd.friction import columns as at
 from haugmbd.friction.load import moments_press, wrench_of
 from haugmbd.friction.loop_arrays import Loop, slides_now
+from haugmbd.friction.shared_loads import share_solution, shares
 from haugmbd.kkt.block_solver import factor_of, steps_of
 from haugmbd.kkt.many_right_sides import LANES, solve_many
 from haugmbd.kkt.solver import finish_solution
@@ -80,6 +81,8 @@ def put_column(P: Pack, L: Loop, k: int, c: int, slides: bool) -> int:
     for a in range(6):
         b[0, a] = 0.0
     code = solve_again(P)
+    if shares(L):
+        share_solution(P, L)
     column = L.ints[k, at.FIRST] + c
     L.active[1, column] = response_of_bodies(ws.inertia(P), L, k, c)
     L.active[2, column] = L.terms[k, at.ARM + c] ** 2

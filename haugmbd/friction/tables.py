@@ -13,6 +13,7 @@ from haugmbd.errors import Fault, ModelError
 from haugmbd.forces.joint_friction import MESH_SLIDE, MESH_TURN, THREAD, JointFriction
 from haugmbd.friction import columns as at
 from haugmbd.friction.loop_arrays import algebra_size
+from haugmbd.friction.shared_loads import shares_size
 from haugmbd.friction.sweep_lanes import LANES as SWEEP_LANES
 from haugmbd.friction.sweep_lanes import SWEEP_COLUMNS
 from haugmbd.graph import bridges_of
@@ -26,6 +27,7 @@ class FrictionTables(NamedTuple):
     """The tables of all joints with friction; none are made without them.
 
     solves: whether some friction depends on what its joint carries
+    shared: the number of rows that may share loads by the compliance of bearings
     """
 
     ints: dict[str, Ints]
@@ -33,6 +35,7 @@ class FrictionTables(NamedTuple):
     solves: bool
     n: int
     channels: int
+    shared: int = 0
 
     def paths_to_ground(self, branches: Sequence[Branch] | None, revolute: Container[int]) -> Ints:
         """Return `paths_to_ground` of these joints."""
@@ -51,7 +54,7 @@ class FrictionTables(NamedTuple):
             "FRICTION_BASE": (1, 6 * nodes),
             "FRICTION_COLUMNS": (m, 6 * nodes),
             "FRICTION_LANES": (nodes, 6 * LANES),
-            "FRICTION_ALGEBRA": (1, algebra_size(n, m)),
+            "FRICTION_ALGEBRA": (1, algebra_size(n, m) + shares_size(self.shared, n, nodes)),
         }
 
 
@@ -90,10 +93,12 @@ def friction_tables(
         row[at.PLACE_Z] = places[entry.state] if has_state else -1
         row[at.PLACE_PRELOAD] = entry.drivers[0] if entry.drivers else -1
         first += load.channels
+    shared = len(edges.of_row) if any(load.bearing_stiffness is not None for load in loads) else 0
+    ints[:, at.SHARED] = shared
     _put_bounds(ints, edges.tuples(), edges.of_row)
     reals[:] = [load.friction_numbers() for load in loads]
     return FrictionTables(
-        {"FRICTION_INTS": ints}, {"FRICTION_REALS": reals}, any(x.reads_reaction for x in loads), len(loads), first
+        {"FRICTION_INTS": ints}, {"FRICTION_REALS": reals}, any(x.reads_reaction for x in loads), len(loads), first, shared
     )
 
 
@@ -166,5 +171,7 @@ def _put_bounds(ints: Ints, edges: Sequence[tuple[int, ...]], edge_of_row: Ints)
     for row in ints:
         edge = row[at.SLOTS] // 6
         of_coupling = row[at.KIND] in (THREAD, MESH_TURN, MESH_SLIDE)
-        row[at.CHILD] = child_of[edge] if is_tree and not of_coupling and n_rows[edge] == row[at.N_SLOTS] else -1
+        row[at.CHILD] = (
+            child_of[edge] if is_tree and not row[at.SHARED] and not of_coupling and n_rows[edge] == row[at.N_SLOTS] else -1
+        )
         row[at.JOINTS_ON_I], row[at.JOINTS_ON_J] = joints_on[row[at.BODY_I]], joints_on[row[at.BODY_J]]

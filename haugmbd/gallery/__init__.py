@@ -6,7 +6,7 @@
     spatial_linkages   bennett, bricard, bricard_cube, hoberman_ring, universal_shaft, slider_crank, double_wishbone
     gears_and_cams     indexing_cam, planetary_gear, differential, piston_engine
     robots             stewart_platform, delta_robot, excavator
-    touching_bodies    rattleback, tippe_top, woodpecker, incline_block, stack, tumbling_box
+    touching_bodies    rattleback, tippe_top, woodpecker, incline_block, stack, tumbling_box, gripper, jumping_follower, rimless_wheel
 
 `building` has what they share, and `shown` how long each is shown.
 A new mechanism is a function there and a line in `GALLERY`; the tests compile each of them, count its degrees of freedom and run it.
@@ -41,7 +41,17 @@ with collection_paused():  # most of the package is imported, and Numba
         universal_shaft,
     )
     from haugmbd.gallery.spinning_bodies import bouncing_toy, dzhanibekov, governor, gyroscope, heavy_top, rolling_disc
-    from haugmbd.gallery.touching_bodies import incline_block, rattleback, stack, tippe_top, tumbling_box, woodpecker
+    from haugmbd.gallery.touching_bodies import (
+        gripper,
+        incline_block,
+        jumping_follower,
+        rattleback,
+        rimless_wheel,
+        stack,
+        tippe_top,
+        tumbling_box,
+        woodpecker,
+    )
     from haugmbd.system.system import System
 
 GALLERY: tuple[Callable[[], System], ...] = (
@@ -83,6 +93,9 @@ GALLERY: tuple[Callable[[], System], ...] = (
     incline_block,
     stack,
     tumbling_box,
+    gripper,
+    jumping_follower,
+    rimless_wheel,
 )
 
 __all__ = [
@@ -103,12 +116,14 @@ __all__ = [
     "excavator",
     "four_bar",
     "governor",
+    "gripper",
     "gyroscope",
     "heavy_top",
     "hoberman_ring",
     "incline_block",
     "indexing_cam",
     "jansen_leg",
+    "jumping_follower",
     "net",
     "peaucellier",
     "pendulum",
@@ -116,6 +131,7 @@ __all__ = [
     "planar_slider_crank",
     "planetary_gear",
     "rattleback",
+    "rimless_wheel",
     "rolling_disc",
     "scissor_lift",
     "slider_crank",

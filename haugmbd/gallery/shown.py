@@ -50,6 +50,9 @@ SHOWN = {
     "incline_block": 2.0,
     "stack": 1.0,
     "tumbling_box": 1.5,
+    "gripper": 0.4,
+    "jumping_follower": 0.42,
+    "rimless_wheel": 3.0,
 }
 """Time by name [s]: a few turns, or the part of the motion that is worth seeing."""
 

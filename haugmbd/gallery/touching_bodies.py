@@ -4,7 +4,8 @@ A rattleback: an ellipsoid on a plane, whose axes of inertia are turned against 
 begins to rattle, stops, and turns back.  A tippe top: a ball whose centre of mass is below its middle; friction turns it upside down, and
 Jellett's number, the angular momentum along the line from the centre of mass to the point of contact, is kept.  A woodpecker toy: a sleeve
 with play on a pole, a bird on a spring, its beak; it jams, slides and pecks in a limit cycle.  A block on an incline, near the limit of
-sticking; a stack of boxes; a box that is thrown and tumbles to rest.
+sticking; a stack of boxes; a box that is thrown and tumbles to rest.  A gripper near its limit, a follower that jumps off its cam, a wheel
+without a rim that walks down a slope.
 
 Sources: Kane and Levinson, Realistic mathematical modeling of the rattleback, Int. J. Non-Linear Mech. 17 (1982), without air resistance;
 Cohen, The tippe top revisited, Am. J. Phys. 45 (1977); Glocker, Dynamik von Starrkoerpersystemen mit Reibung und Stoessen (1995); Leine,
@@ -13,18 +14,19 @@ Glocker, van Campen, Nonlinear dynamics of the woodpecker toy, ASME DETC (2001).
 
 from __future__ import annotations
 
-from math import atan2, cos, hypot, radians, sin
+from math import atan2, cos, hypot, pi, radians, sin
 
 import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.inertia import box
 from haugmbd.bodies.shapes import Box, Capsule, Ellipsoid, Plane, Sphere
+from haugmbd.compiled.array_types import Array
 from haugmbd.contact.contact import Contact
 from haugmbd.contact.contacts import Contacts
 from haugmbd.errors import UsageError
-from haugmbd.forces import RSDA
-from haugmbd.joints import RJ, Parallel, PointOnLine
+from haugmbd.forces import RSDA, JointForce
+from haugmbd.joints import RJ, TJ, Parallel, Planar, PointOnLine, RotationDriver, TranslationDriver
 from haugmbd.math.euler_parameters import from_axis_angle, from_rotation_matrix, rotation_matrix
 from haugmbd.system.system import System
 
@@ -80,6 +82,8 @@ GRAVITY = 9.81
 """[m/s2]"""
 TOP_RADIUS, TOP_MASS, TOP_LOW, TOP_INERTIA = 0.02, 0.015, 0.003, (2.4e-6, 2.4e-6, 2.6e-6)
 """Tippe top: radius [m], mass [kg], how far the centre of mass is below the middle [m], inertia [kg m2]."""
+STEM, STEM_RADIUS = 0.025, 0.003
+"""From the middle of the ball to the end of the stem, and its radius [m]."""
 
 
 def tippe_top(spin: float = 200.0) -> System:
@@ -93,12 +97,12 @@ def tippe_top(spin: float = 200.0) -> System:
     Returns
     -------
     System
-        Bodies: "top".  Contacts: "floor" (Plane and Sphere).  Degrees of freedom: 6.
+        Bodies: "top".  Contacts: "floor" (the ball), "stem" (its end), both on a Plane.  Degrees of freedom: 6.
 
     Notes
     -----
-    Jellett's number J = H . a is kept, with H the angular momentum about the centre of mass and a = -R z + low e from it to the point of
-    contact. Source: Cohen (1977).
+    It turns over, and rises on its stem in the end. Until the stem touches, Jellett's number J = H . a is kept, with H the angular momentum
+    about the centre of mass and a = -R z + low e from it to the point of contact. Source: Cohen (1977).
     """
     p = from_axis_angle((1.0, 0.0, 0.0), 0.3)
     A = rotation_matrix(p)
@@ -112,11 +116,23 @@ def tippe_top(spin: float = 200.0) -> System:
             r=np.array([0.0, 0.0, TOP_RADIUS]) - A @ middle,
             p=p,
             omega_bar=A.T @ (0.0, 0.0, spin),
-            shape=Sphere(TOP_RADIUS, center=middle),
+            shape=(Sphere(TOP_RADIUS, center=middle, color="#e69f00"), *_marks(middle)),
         )
     )
-    system.add(Contact("floor", system.ground, top, shape_i=Plane(), mu=0.1))
+    ball, tip = Sphere(TOP_RADIUS, center=middle), Sphere(STEM_RADIUS, center=middle + (0.0, 0.0, STEM - STEM_RADIUS))
+    for name, shape in (("floor", ball), ("stem", tip)):
+        system.add(Contact(name, system.ground, top, shape_i=Plane(), shape_j=shape, mu=0.1))
     return system
+
+
+def _marks(middle: Array) -> tuple[Capsule | Sphere, ...]:
+    """Return the stem of the top, and spots around it by which one sees it turn."""
+    stem = Capsule(
+        STEM_RADIUS, STEM - TOP_RADIUS, center=middle + (0.0, 0.0, 0.5 * (TOP_RADIUS + STEM) - STEM_RADIUS), color="#0072b2"
+    )
+    turns = 2.0 * np.pi * np.arange(3) / 3
+    spots = [middle + 0.8 * TOP_RADIUS * np.array([0.8 * cos(a), 0.8 * sin(a), 0.6]) for a in turns]
+    return stem, *(Sphere(0.3 * TOP_RADIUS, center=at, color="#d55e00") for at in spots)
 
 
 POLE, SLEEVE_RADIUS, SLEEVE_HEIGHT, PIVOT, ARM, BEAK = 0.0025, 0.0031, 0.0058, 0.010, 0.015, (-0.0201, 0.02, 0.0)
@@ -181,8 +197,12 @@ def woodpecker() -> System:
     return system
 
 
+SLOPE, BLOCK = radians(30.0), (0.2, 0.2, 0.1)
+"""Of the incline, and edges of the block [m]."""
+
+
 def incline_block(share: float = 0.96) -> System:
-    """Return a block at rest on an incline of 30 degrees, which rises along x; gravity is turned instead of the plane z = 0.
+    """Return a block at rest on an incline of 30 degrees, which rises along x.
 
     Parameters
     ----------
@@ -201,10 +221,15 @@ def incline_block(share: float = 0.96) -> System:
     """
     if not share > 0.0:
         raise UsageError(f"share = {share!r:.60} must be positive: the slope over the coefficient of friction.")
-    slope = radians(30.0)
-    system = System("block on an incline", gravity=(-GRAVITY * sin(slope), 0.0, -GRAVITY * cos(slope)))
-    block = system.add(Body("block", *box((0.2, 0.2, 0.1), mass=1.0), r=(0.0, 0.0, 0.05), shape=Box((0.2, 0.2, 0.1))))
-    system.add(Contact("floor", system.ground, block, shape_i=Plane(), mu=sin(slope) / cos(slope) / share))
+    p = from_axis_angle((0.0, 1.0, 0.0), -SLOPE)
+    up, along = np.array([-sin(SLOPE), 0.0, cos(SLOPE)]), np.array([cos(SLOPE), 0.0, sin(SLOPE)])
+    board = Box((1.6, 0.5, 0.03), center=-0.3 * along - 0.015 * up, p=p, color="#bbbbbb")
+    low = -1.1 * along
+    table = Box((1.7, 0.5, 0.02), center=(low[0] + 0.75, 0.0, low[2] - 0.04), color="#dddddd")
+    system = System("block on an incline", gravity=(0.0, 0.0, -GRAVITY), ground_shape=(board, table))
+    block = system.add(Body("block", *box(BLOCK, mass=1.0), r=0.5 * BLOCK[2] * up, p=p, shape=Box(BLOCK, color="#d55e00")))
+    floor = Plane(normal=up)
+    system.add(Contact("floor", system.ground, block, shape_i=floor, shape_j=Box(BLOCK), mu=sin(SLOPE) / cos(SLOPE) / share))
     return system
 
 
@@ -259,4 +284,136 @@ def tumbling_box() -> System:
         )
     )
     system.add(Contacts("floor", [(system.ground, Plane()), thrown], mu=0.4, restitution=0.3))
+    return system
+
+
+PART, FINGER, LIFTED = 0.6, 0.15, (0.06, 0.06, 0.1)
+"""Gripper: masses of the part and of each finger [kg], edges of the part [m]."""
+HEIGHT, LIFT_TIME, GRIP_MU = 0.3, 0.4, 0.5
+"""Of the way up [m], its time [s], and the coefficient of friction of the fingers."""
+
+
+def gripper(share: float = 0.96) -> System:
+    """Return a gripper whose two fingers press on a part and lift it by 0.3 m in 0.4 s, z = h (t / T - sin(2 pi t / T) / (2 pi)).
+
+    Parameters
+    ----------
+    share : float
+        The largest force that the part needs on its way, m (g + 2 pi h / T^2), over the largest one that friction gives, 2 mu F: below 1
+        the part is held, above it slips out on the way.
+
+    Returns
+    -------
+    System
+        Bodies: "hand", "left", "right", "part".  Joints: "lift", "slide left", "slide right" (TJ).  Contacts: "grip left", "grip right"
+        (Box and Box).  Loads: "press left", "press right".  Drivers: "up".  Degrees of freedom: 8.
+
+    Raises
+    ------
+    UsageError
+        If share is not positive.
+
+    Notes
+    -----
+    Where share > 1 the part begins to slip when m (g + a(t)) = 2 mu F, a = 2 pi h / T^2 sin(2 pi t / T).
+    """
+    if not share > 0.0:
+        raise UsageError(f"share = {share!r:.60} must be positive: the force that the part needs over what friction can give.")
+    press = PART * (GRAVITY + 2.0 * pi * HEIGHT / LIFT_TIME**2) / (2.0 * GRIP_MU * share)
+    z, system = (0.0, 0.0, 1.0), System("gripper", gravity=(0.0, 0.0, -GRAVITY))
+    bar = Box((0.3, 0.04, 0.03), center=(0.0, 0.0, 0.0), color="#999999")
+    hand = system.add(Body("hand", *box((0.3, 0.04, 0.03), mass=0.5), r=(0.0, 0.0, 0.12), shape=bar))
+    part = system.add(Body("part", *box(LIFTED, mass=PART), shape=Box(LIFTED, color="#d55e00")))
+    lift = system.add(TJ("lift", system.ground, hand, point=(0.0, 0.0, 0.12), axis=z))
+    system.add(TranslationDriver("up", lift, lambda t: HEIGHT * (t / LIFT_TIME - np.sin(2.0 * pi * t / LIFT_TIME) / (2.0 * pi))))
+    pad, shank = Box((0.02, 0.04, 0.05)), Box((0.02, 0.03, 0.08), center=(0.0, 0.0, 0.065), color="#56b4e9")
+    for side, name in ((-1.0, "left"), (1.0, "right")):
+        place = (side * 0.5 * (LIFTED[0] + 0.02), 0.0, 0.0)
+        finger = system.add(Body(name, *box((0.02, 0.04, 0.05), mass=FINGER), r=place, shape=(pad, shank)))
+        slide = system.add(TJ(f"slide {name}", hand, finger, point=place, axis=(-side, 0.0, 0.0)))
+        system.add(JointForce(f"press {name}", slide, press))
+        system.add(Contact(f"grip {name}", finger, part, shape_i=pad, shape_j=Box(LIFTED), mu=GRIP_MU))
+    return system
+
+
+ECCENTRICITY, CAM_RADIUS, CAM_SPEED, FOLLOWER = 0.02, 0.04, 30.0, 0.3
+"""Cam: how far its middle is from the shaft [m], its radius [m], its speed [rad/s]; mass of the follower [kg]."""
+
+
+def jumping_follower() -> System:
+    """Return an eccentric ball as a cam, driven at 30 rad/s, under a level follower that jumps off it in each turn, and lands.
+
+    Returns
+    -------
+    System
+        Bodies: "cam", "follower".  Joints: "shaft" (RJ), "guide" (TJ).  Contacts: "cam face" (Plane and Sphere).  Drivers: "speed".
+        Degrees of freedom: 1.
+
+    Notes
+    -----
+    The height of the middle of the ball is e sin(w t). The follower leaves it where e w^2 sin(w t) = g, flies freely, and lands without
+    restitution.
+    """
+    system, y = System("jumping follower", gravity=(0.0, 0.0, -GRAVITY)), (0.0, 1.0, 0.0)
+    shapes = (Sphere(CAM_RADIUS, center=(ECCENTRICITY, 0.0, 0.0)), Capsule(0.008, 0.1, axis=y, color="#999999"))
+    cam = system.add(Body("cam", 1.0, (1e-3, 1e-3, 1e-3), omega_bar=(0.0, -CAM_SPEED, 0.0), shape=shapes))
+    plate, stem = Box((0.12, 0.06, 0.01), center=(0.0, 0.0, 0.005), color="#d55e00"), Capsule(0.008, 0.12, center=(0.0, 0.0, 0.07))
+    rises = (0.0, 0.0, ECCENTRICITY * CAM_SPEED)
+    follower = system.add(Body("follower", FOLLOWER, (1e-3, 1e-3, 1e-3), r=(0.0, 0.0, CAM_RADIUS), v=rises, shape=(plate, stem)))
+    shaft = system.add(RJ("shaft", system.ground, cam, point=(0.0, 0.0, 0.0), axis=(0.0, -1.0, 0.0)))
+    system.add(TJ("guide", system.ground, follower, point=(0.0, 0.0, CAM_RADIUS), axis=(0.0, 0.0, 1.0)))
+    system.add(RotationDriver("speed", shaft, lambda t: CAM_SPEED * t))
+    face = Plane(normal=(0.0, 0.0, -1.0))
+    system.add(Contact("cam face", follower, cam, shape_i=face, shape_j=shapes[0], mu=0.2))
+    return system
+
+
+SPOKES, SPOKE, WHEEL_SLOPE = 8, 0.3, radians(5.0)
+"""Rimless wheel: number of spokes, their length [m], slope of the ground [rad]."""
+HUB_INERTIA = 0.02
+"""[kg m2] about its axis, with 1 kg."""
+
+
+def rimless_wheel(rate: float = 2.5) -> System:
+    """Return a wheel without a rim that walks down a slope of 5 degrees on its eight spokes, the simplest passive walker.
+
+    Parameters
+    ----------
+    rate : float
+        Angular velocity at first, right after a step [rad/s].
+
+    Returns
+    -------
+    System
+        Bodies: "wheel".  Joints: "upright" (Planar).  Contacts: "foot 0" .. "foot 7" (Plane and points, mu = 1).  Degrees of freedom: 3.
+
+    Notes
+    -----
+    Each step turns it by 2 a, the angle between spokes, and takes a part of the speed: w+ = eta w-, eta = (J + m l^2 cos 2a) / (J + m l^2).
+    In the limit cycle w+^2 = eta^2 / (1 - eta^2) 4 m g l sin(a) sin(slope) / (J + m l^2).
+    Source: McGeer, Passive dynamic walking, Int. J. Robotics Research 9 (1990).
+    """
+    half, y = pi / SPOKES, (0.0, 1.0, 0.0)
+    gravity = GRAVITY * sin(WHEEL_SLOPE), 0.0, -GRAVITY * cos(WHEEL_SLOPE)
+    ground = Box((3.2, 0.4, 0.02), center=(1.3, 0.0, -0.01), color="#bbbbbb")
+    system = System("rimless wheel", gravity=gravity, ground_shape=ground)
+    feet = [SPOKE * np.array([sin(half * (1 - 2 * k)), 0.0, -cos(half * (1 - 2 * k))]) for k in range(SPOKES)]
+    spokes = [
+        Capsule(0.008, SPOKE - 0.008, center=0.5 * (1.0 - 0.008 / SPOKE) * foot, axis=foot, color="#d55e00" if k == 0 else None)
+        for k, foot in enumerate(feet)
+    ]
+    wheel = system.add(
+        Body(
+            "wheel",
+            1.0,
+            (HUB_INERTIA,) * 3,
+            r=(0.0, 0.0, SPOKE * cos(half)),
+            v=np.cross((0.0, rate, 0.0), -feet[0]),  # about the foot before it
+            omega_bar=(0.0, rate, 0.0),
+            shape=(Sphere(0.04), *spokes),
+        )
+    )
+    system.add(Planar("upright", system.ground, wheel, point=wheel.r, normal=y))
+    for k, foot in enumerate(feet):
+        system.add(Contact(f"foot {k}", system.ground, wheel, shape_i=Plane(), shape_j=Sphere(0.0, center=foot), mu=1.0))
     return system

@@ -132,7 +132,10 @@ def _flat_faces(shape: Mesh) -> tuple[list[list[int]], FloatArray]:
     neighbour = _check_closed(shape, triangles)
     a, b, c = (x[triangles[:, k]] for k in range(3))
     cross = np.cross(b - a, c - a)
-    if float(np.sum(a * np.cross(b, c))) <= 0.0:
+    volume = float(np.sum(a * np.cross(b, c)))
+    if abs(volume) <= FLAT_TOL * size**3:
+        raise UsageError(f"{shape!r} is flat: it has no volume. Give it a thickness: a contact needs a solid.")
+    if volume < 0.0:
         raise UsageError(f"{shape!r} is inside out: its volume is negative. Reverse the order of the corners of its triangles.")
     area = np.linalg.norm(cross, axis=1)
     face_of = np.full(len(triangles), -1)

@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.contact.uniqueness import ForceSet, are_unique, force_bounds
+from haugmbd.contact.uniqueness import ForceSet, are_unique, force_bounds, free_directions
 from haugmbd.deprecated import public_class
 from haugmbd.diagnostics.dense_states import rates_of, states_between
 from haugmbd.diagnostics.work import integral, times_between
 from haugmbd.errors import SimulationError
-from haugmbd.impacts.contact_problem import SLIP, STICK, ContactProblem, Forces, Key, NoAcceleration, PointMode
+from haugmbd.impacts.contact_problem import SLIP, STICK, ContactProblem, Forces, Key, PointMode
 
 OPEN = 0
 STATES = np.array(["open", "stick", "slip"])
@@ -55,6 +55,7 @@ class ContactSegment:
         self, problem: ContactProblem, modes: dict[Key, PointMode], end: tuple[float, dict[Key, PointMode]] | None = None
     ) -> None:
         self.problem, self.modes, self.end = problem, modes, end
+        self._bounds: dict[float, tuple[Array, Array]] = {}
 
     @property
     def keys(self) -> tuple[Key, ...]:
@@ -79,6 +80,7 @@ class ContactSegment:
             f = forces.f
             if not forces.unique and not lawful(p, modes, f):
                 f = self._lawful_forces(float(t[n]), y[n], forces, modes)
+                x[n] = p.solution_of(float(t[n]), np.ascontiguousarray(y[n]), forces.kin, list(modes), f)
             normal[n] = f[:, 0]
             friction[n] = np.einsum("ka,kac->kc", f[:, 1:], forces.kin.D[:, 1:])
         return ContactRecord(self.keys, normal, friction, np.tile(code, (len(t), 1)), x)
@@ -86,10 +88,9 @@ class ContactSegment:
     def _lawful_forces(self, t: float, y: Array, forces: Forces, modes: dict[Key, PointMode]) -> Array:
         """Return forces with the same accelerations that fulfil the laws; the given ones where there are none, as at a switch."""
         p, keys = self.problem, list(modes)
-        sliding = {k: m.hint for k, m in modes.items() if m.fixed and m.hint is not None}
         try:
-            f = p.choose(t, np.ascontiguousarray(y), keys, 1e-9 * p.length, sliding, forces.f).f
-        except (SimulationError, NoAcceleration):
+            f = p.shared_forces(t, np.ascontiguousarray(y), modes, forces)
+        except SimulationError:
             return forces.f
         G = p.columns(forces.kin, keys, t).G
         change, size = np.abs(G @ (f - forces.f).ravel()).max(), np.abs(G @ np.abs(forces.f).ravel()).max()
@@ -103,8 +104,36 @@ class ContactSegment:
         return force_set_of(p, t, np.ascontiguousarray(y), self.modes, f, forces)
 
     def bounds(self, t: float, y: Array) -> tuple[Array, Array]:
-        """Return least and largest components (K, 3) at a state."""
-        return force_bounds(self.force_set(t, y))
+        """Return least and largest components (K, 3) at a state; they are kept, as each contact asks for its own."""
+        if t not in self._bounds:
+            self._bounds[t] = force_bounds(self.force_set(t, y))
+        return self._bounds[t]
+
+    def shares(self, t: float, y: Array) -> Array:
+        """Return (u_dot, lam) by nodes, (q, nn, 6), of a basis of the changes of forces that the laws leave open at a state.
+
+        They change no acceleration, but what joints carry.
+        """
+        p, keys = self.problem, list(self.modes)
+        free = free_directions(self.force_set(t, y)) if keys else np.zeros((0, 0))
+        if not free.size:
+            return np.zeros((0, p.response.nodes, 6))
+        kin = p.at(np.ascontiguousarray(y), keys)
+        f = p.directions(kin, self.modes).columns @ free
+        found = (f.T @ p.columns(kin, keys, t).X).reshape(-1, p.response.nodes, 6)
+        found[:, : p.n] = 0.0
+        return np.asarray(found)
+
+
+def shares_along(piece: Any, t: Array, y: Array) -> list[tuple[float, Array, Array]]:
+    """Return (t, y, solutions) of changes of forces that the laws leave open, where the modes of a piece of a motion change."""
+    found = []
+    for n in _changes(piece, len(t)):
+        segment = piece.segment_at(n) if isinstance(piece, SteppedContacts) else piece
+        x = segment.shares(float(t[n]), y[n])
+        if len(x):
+            found.append((float(t[n]), y[n], x))
+    return found
 
 
 def friction_loss(segment: ContactSegment, t: Array, y: Array, solutions: Callable[[], Array], nodes: Array) -> Array:

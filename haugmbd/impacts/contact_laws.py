@@ -30,7 +30,14 @@ TOUCHES = 1e-8
 MOVES = 1e-8
 """Relative to the size, per second: a faster point slides, separates, or is about to strike."""
 SLOW = 1e-5
-"""The same: a slower point comes to rest, or begins to slide, in a step that keeps its direction; the size of its friction is judged."""
+"""The same: a slower point comes to rest, or begins to slide, in a step that keeps its direction. Its friction has the full size, and the
+direction of a velocity beside its own: how far beside, in sizes a second, it is judged by if that is more than ALONG allows."""
+LAST = 1e-6
+"""The same: of a slower point, which rests a microsecond later, friction has the full size, and takes energy."""
+KNOWN = 1e-12
+"""The same: of a slower point the direction of the velocity is rounding."""
+ALONG = 0.5
+"""Cosine: in such a step friction is nearer than 60 degrees to the direction against the velocity."""
 BEGINS = 1e-5
 """Relative to the largest acceleration: of a point that begins to slide, and accelerates less, the direction is not known yet."""
 
@@ -129,11 +136,28 @@ def _of_state(
         speed, rate = float(np.hypot(*kin.v[k, 1:])), float(np.hypot(*a[k, 1:]))
         if MOVES * p.length < speed <= SLOW * p.length:
             coulomb = max(coulomb, abs(float(np.hypot(*f_T)) - mu * N) / size_f)
+            coulomb = max(coulomb, _beside(f_T, mu * N, kin.v[k, 1:], size_f, p.length))
         elif speed > SLOW * p.length:
             coulomb = max(coulomb, float(np.abs(f_T + mu * N * kin.v[k, 1:] / speed).max()) / size_f)
         elif rate > BEGINS * size_a and closed and not ends:
-            coulomb = max(coulomb, float(np.abs(f_T + mu * N * a[k, 1:] / rate).max()) / size_f)
+            off = float(np.abs(f_T + mu * N * a[k, 1:] / rate).max()) / size_f
+            if speed > KNOWN * p.length:  # it comes to rest
+                off = min(off, float(np.abs(f_T + mu * N * kin.v[k, 1:] / speed).max()) / size_f)
+            coulomb = max(coulomb, off)
     return _overlap(p, y), signorini, coulomb, balance
+
+
+def _beside(f_T: Array, limit: float, v: Array, size_f: float, length: float) -> float:
+    """Return by how much friction f_T (2,) of size `limit` of a slow point misses the direction of -v; 0 as long as it is along it.
+
+    As a force, or as the velocity that is missing for its direction, whichever is less.
+    """
+    speed, size = float(np.hypot(*v)), max(float(np.hypot(*f_T)), 1e-300)
+    if -float(f_T @ v) >= (0.0 if speed <= LAST * length else ALONG) * size * speed:
+        return 0.0
+    d = -f_T / size
+    as_force = float(np.abs(f_T + limit * v / speed).max()) / size_f
+    return min(as_force, float(np.hypot(*(v - max(float(v @ d), 0.0) * d))) / length)
 
 
 def _balance(

@@ -44,7 +44,15 @@ LEAST = 1e-300
 SLOW = 1e-13
 """[m/s] The direction of a slower velocity is rounding."""
 SAME = 1e-7
-"""Relative: accelerations that differ by less are one solution."""
+"""Relative: normal accelerations that differ by less are one solution."""
+PUSHES = 1e-9
+"""Relative to the largest force, or acceleration: a smaller pull, or approach, of one of several solutions is rounding."""
+FARTHEST = 1e-12
+"""Residual of nonnegative least squares that is none: 1 / (1 + |w|^2) of forces w, relative to the largest one."""
+AGREED = 1e-10
+"""Relative to the largest acceleration: what is left across the direction in which a point begins to slide."""
+NO_MINOR = 1e-9
+"""Relative: what rounding leaves of an eigenvalue, or a minor, that vanishes."""
 MOST_ENUMERATED = 10
 """Sliding points whose 2^k modes are all tried where a solution need not be unique."""
 
@@ -194,14 +202,91 @@ class ContactProblem:
                 columns[-1][3 * k + 1 : 3 * k + 3] = -mu * slip_direction(kin.v[k, 1:], kin.D[k], mode.hint, mode.fixed)
         return ModeMatrices(np.array(rows, dtype=np.int64), np.array(columns).T)
 
+    def agreed_directions(self, t: float, y: Array, modes: dict[Key, PointMode]) -> dict[Key, PointMode]:
+        """Return the modes with directions in which points that begin to slide do accelerate, where forces are not unique.
+
+        a_T x d = 0 by angles of d: each share of a load in several points has directions of its own, and those of the modes may come from
+        another one than the shortest forces. Modes for which no directions are found are returned as they are.
+        """
+        keys = list(modes)
+        begin = [k for k, mode in enumerate(modes.values()) if mode.mode == SLIP and mode.fixed and self.mu[keys[k][0]] > 0.0]
+        if len(begin) < 2:  # noqa: PLR2004  one direction is that of the cone problem
+            return modes
+        y_dot = np.zeros_like(y)
+        self.response.rates(t, y, y_dot)
+        kin = self.at(y, keys)
+        a_0, G = (self.rows_of(kin, keys, self.velocities(y_dot)) - kin.gamma).ravel(), self.columns(kin, keys, t).G
+        if solve_rows(*self.directions(kin, modes), G, a_0)[1]:
+            return modes
+
+        def turned(angles: Array) -> dict[Key, PointMode]:
+            ways = {keys[k]: np.cos(x) * kin.D[k, 1] + np.sin(x) * kin.D[k, 2] for k, x in zip(begin, angles, strict=True)}
+            return {key: PointMode(SLIP, ways[key], True) if key in ways else mode for key, mode in modes.items()}
+
+        def tangential(angles: Array) -> Array:
+            some = self.directions(kin, turned(angles))
+            z, _ = solve_rows(some.rows, some.columns, G, a_0)
+            return np.asarray((G @ (some.columns @ z) + a_0).reshape(-1, 3)[begin, 1:])
+
+        first = []
+        for k in begin:
+            way = slip_direction(kin.v[k, 1:], kin.D[k], modes[keys[k]].hint, True)
+            first.append(np.arctan2(way[1], way[0]))
+        angles = np.array(first)
+        size = max(float(np.abs(tangential(angles)).max()), LEAST)
+
+        def across(angles: Array) -> Array:
+            a = tangential(angles) / size
+            return np.asarray(a[:, 1] * np.cos(angles) - a[:, 0] * np.sin(angles))
+
+        from scipy.optimize import root  # noqa: PLC0415  imported only where forces are not unique
+
+        found = root(across, angles, tol=AGREED).x
+        along = tangential(found) / size
+        fits = np.abs(across(found)).max() <= AGREED and (along[:, 0] * np.cos(found) + along[:, 1] * np.sin(found) > 0.0).all()
+        return turned(found) if fits else modes
+
+    def shared_forces(self, t: float, y: Array, modes: dict[Key, PointMode], forces: Forces) -> Array:
+        """Return forces f (k, 3) within the cones of the points, by given modes: those of the cone problem, beginning with the shortest.
+
+        Sliding points keep the directions of the modes, also where they begin to slide from rest.
+        """
+        keys, kin = list(modes), forces.kin
+        y_dot = np.zeros_like(y)
+        self.response.rates(t, y, y_dot)
+        a_0 = (self.rows_of(kin, keys, self.velocities(y_dot)) - kin.gamma).ravel()
+        mu, turn = self.friction_of(keys).copy(), np.eye(3 * len(keys))
+        columns = self.directions(kin, modes).columns
+        place = 0
+        for k, mode in enumerate(modes.values()):
+            if mode.mode == STICK:
+                place += 3
+                continue
+            turn[:, 3 * k], mu[k] = columns[:, place], 0.0
+            place += 1
+        names = ", ".join(dict.fromkeys(self.names[c] for c, _ in keys))
+        G = self.columns(kin, keys, t).G
+        f = solve_cone_problem(G @ turn, a_0, mu, forces.f, what=f"{names} at t = {t:.9g} s").f.copy()
+        f[mu == 0.0, 1:] = 0.0
+        return np.asarray((turn @ f.ravel()).reshape(-1, 3))
+
     def solution(self, t: float, y: Array, modes: dict[Key, PointMode]) -> tuple[Forces, Array]:
         """Return the forces by given modes, and (u_dot, lam) by nodes, (nn, 6)."""
         forces = self.rates(t, y, np.zeros_like(y), modes)
+        return forces, self._with_forces(t, forces.kin, list(modes), forces.f)
+
+    def solution_of(self, t: float, y: Array, kin: Kinematics, keys: Sequence[Key], f: Array) -> Array:
+        """Return (u_dot, lam) by nodes, (nn, 6), with given forces f (k, 3): joints take another share where forces are not unique."""
+        self.response.rates(t, y, np.zeros_like(y))
+        return self._with_forces(t, kin, keys, f)
+
+    def _with_forces(self, t: float, kin: Kinematics, keys: Sequence[Key], f: Array) -> Array:
+        """Return the last solution without contacts, and what forces f add to it."""
         x = self.response.last_solution()
-        if modes:
-            x = x + (forces.f.ravel() @ self.columns(forces.kin, list(modes), t).X).reshape(x.shape)
+        if len(keys):
+            x = x + (f.ravel() @ self.columns(kin, keys, t).X).reshape(x.shape)
         x[0] = 0.0
-        return forces, x
+        return x
 
     def solution_with(self, t: float, y: Array, wrench: Array) -> Array:
         """Return (u_dot, lam) by nodes, (nn, 6), with contact wrenches (nb + 1, 6) on the bodies."""
@@ -261,29 +346,35 @@ class ContactProblem:
         self, t: float, keys: Sequence[Key], G: Array, a_0: Array, mu: Array, slides: list[int], start: Any
     ) -> Array:
         """Return the forces; raise SimulationError where sliding points have two solutions (Painleve), NoAcceleration where none."""
-        if slides and len(slides) <= MOST_ENUMERATED:
-            normal = [3 * k for k in range(len(keys))]
-            part = G[np.ix_(normal, normal)]
-            oblique = part[np.ix_(slides, slides)]
-            if (np.diag(oblique) <= 1e-12 * np.abs(oblique).max(initial=0.0)).any() or (
-                len(slides) > 1 and not _has_nonnegative_minors(oblique)
-            ):
-                return self._all_solutions(t, keys, G, a_0, mu, slides)
         names = ", ".join(dict.fromkeys(self.names[c] for c, _ in keys))
-        return solve_cone_problem(G, a_0, mu, start, what=f"{names} at t = {t:.9g} s").f
+        what = f"{names} at t = {t:.9g} s"
+        if 0 < len(slides) <= MOST_ENUMERATED:
+            normal = [3 * k for k in slides]
+            if not decides(G[np.ix_(normal, normal)]):
+                found = self._all_solutions(t, keys, G, a_0, mu, slides)
+                if found is not None:
+                    return found
+                try:  # modes with dependent columns are not among those that were tried
+                    return solve_cone_problem(G, a_0, mu, start, what=what).f
+                except SimulationError:
+                    raise NoAcceleration(", ".join(self.label(keys[k], 1) for k in slides), t) from None
+        return solve_cone_problem(G, a_0, mu, start, what=what).f
 
-    def _all_solutions(self, t: float, keys: Sequence[Key], G: Array, a_0: Array, mu: Array, slides: list[int]) -> Array:
-        """Return the forces if exactly one set of modes of the sliding points fulfils the laws."""
+    def _all_solutions(self, t: float, keys: Sequence[Key], G: Array, a_0: Array, mu: Array, slides: list[int]) -> Array | None:
+        """Return the forces if exactly one set of modes of the sliding points fulfils the laws, None if none does.
+
+        Sets that differ by the share of the points in one load are the same: they have the same normal accelerations.
+        """
         found: list[tuple[Array, Array]] = []
         size = float(np.abs(a_0).max(initial=0.0)) + 1e-300
         others = [k for k in range(len(keys)) if k not in slides]
+        rest = [3 * k + a for k in others for a in range(3)]
         for mask in range(1 << len(slides)):
             closed = [k for b, k in enumerate(slides) if mask >> b & 1]
             f = np.zeros((len(keys), 3))
             n = [3 * k for k in closed]
-            rest = [3 * k + a for k in others for a in range(3)]
             part = G[np.ix_(n, n)]
-            if len(n) and abs(np.linalg.det(part)) <= 1e-12 * np.prod(np.abs(np.diag(part)) + 1e-300):
+            if len(n) and not np.linalg.cond(part) <= 1.0 / RANK:
                 continue
             inverse = np.linalg.inv(part) if n else np.zeros((0, 0))
             try:
@@ -294,18 +385,21 @@ class ContactProblem:
             except SimulationError:
                 continue
             f[closed, 0] = -inverse @ (a_0[n] + G[np.ix_(n, rest)] @ f[others].ravel())
+            pulls = PUSHES * float(np.abs(f).max(initial=0.0))
             a = (G @ f.ravel() + a_0).reshape(-1, 3)
-            if (f[:, 0] >= 0.0).all() and (a[slides, 0] >= -1e-9 * size).all():
+            if (f[slides, 0] >= -pulls).all() and (a[slides, 0] >= -PUSHES * size).all():
+                f[slides, 0] = np.maximum(f[slides, 0], 0.0)
                 found.append((f, a))
         distinct: list[tuple[Array, Array]] = []
         for f, a in found:
-            if not any(np.abs(a - b).max() <= SAME * size for _, b in distinct):
+            if not any(np.abs(a[:, 0] - b[:, 0]).max() <= SAME * size for _, b in distinct):
                 distinct.append((f, a))
-        if len(distinct) == 1:
-            return distinct[0][0]
-        names = ", ".join(self.label(keys[k], 1) for k in slides)
         if not distinct:
-            raise NoAcceleration(names, t)
+            return None
+        if len(distinct) == 1:
+            # of those with one load in several shares the one with the smallest forces, which is nearest to the shortest
+            return min((f for f, _ in found), key=lambda f: float(np.linalg.norm(f)))
+        names = ", ".join(self.label(keys[k], 1) for k in slides)
         told = "; ".join(
             ", ".join(f"{self.label(key, 1)} {x[0]:.6g} m/s2 (force {g[0]:.6g} N)" for key, x, g in zip(keys, a, f, strict=True))
             for f, a in distinct
@@ -472,9 +566,10 @@ def slip_direction(v: Array, D: Array, hint: Array | None, fixed: bool = False) 
 
 
 def solve_rows(rows: Ints, columns: Array, G: Array, a_0: Array) -> tuple[Array, bool]:
-    """Return z with (G columns z + a_0) = 0 in `rows`, the shortest where it is not unique, and whether it is unique.
+    """Return z with (G columns z + a_0) = 0 in `rows`, and whether it is unique; else the shortest one in which no point pulls, if any.
 
     A direction in which joints leave the point no motion has no force: the shortest one, and any other would only use up friction.
+    Each row is that of the same column: a normal force first, and friction behind it where the point sticks.
     """
     S, right = G[rows] @ columns, -a_0[rows]
     scale, moves = _row_scales(G, rows)
@@ -483,8 +578,33 @@ def solve_rows(rows: Ints, columns: Array, G: Array, a_0: Array) -> tuple[Array,
     part, b = (scale[:, None] * S * scale)[np.ix_(some, some)], (scale * right)[some]
     x, _, rank, _ = np.linalg.lstsq(part, b, rcond=RANK)
     unique = int(rank) == len(some)
-    z[some] = scale[some] * (np.linalg.solve(part, b) if unique else x)
+    z[some] = scale[some] * (
+        np.linalg.solve(part, b) if unique else _pressing(part, b, np.asarray(x, dtype=np.float64), rows[some])
+    )
     return z, unique
+
+
+def _pressing(S: Array, b: Array, shortest: Array, rows: Ints) -> Array:
+    """Return the shortest x with S x = b and no negative normal forces (rows 3 k); the shortest of all where there is none.
+
+    x = x_0 + K w with the kernel K of S:   least |w|   with   K_n w >= -x_0n,   by nonnegative least squares.
+    Source: Lawson and Hanson, Solving Least Squares Problems (1974), ch. 23 (least distance programming).
+    """
+    normal = rows % 3 == 0
+    size = max(float(np.abs(shortest).max(initial=0.0)), LEAST)
+    if (shortest[normal] >= -PUSHES * size).all():
+        return shortest
+    from scipy.optimize import nnls  # noqa: PLC0415  imported only where forces are not unique
+
+    _, s, V = np.linalg.svd(S)
+    K = V[int((s > RANK * s.max(initial=0.0)).sum()) :].T
+    E = np.vstack([K[normal].T, -shortest[normal] / size])
+    target = np.append(np.zeros(K.shape[1]), 1.0)
+    left = E @ nnls(E, target)[0] - target
+    if -left[-1] <= FARTHEST:  # the residual vanishes where no w fulfils the inequalities
+        return shortest
+    x = shortest - size * (K @ (left[:-1] / left[-1]))
+    return np.asarray(np.where(normal, np.maximum(x, 0.0), x)) if (x[normal] >= -PUSHES * size).all() else shortest
 
 
 def _row_scales(G: Array, rows: Ints) -> tuple[Array, Any]:
@@ -504,8 +624,19 @@ def least(G: Array, rows: Ints, right: Array) -> Array:
     return z
 
 
-def _has_nonnegative_minors(G: Array) -> bool:
-    """Return whether no principal minor of a small G (k, k) is negative beyond rounding."""
-    d = np.sqrt(np.abs(np.diag(G)))
-    scaled = G / np.outer(d, d)
-    return response_is_unique(scaled + 1e-9 * np.eye(len(G)))
+def decides(M: Array) -> bool:
+    """Return whether the normal accelerations w = M f + q of sliding points, f >= 0, w >= 0, f . w = 0, have one solution for each q.
+
+    So it is where no principal minor of M (k, k) is negative (a P-matrix), and for points that share one load in many ways, with minors
+    that vanish, where f . M f >= 0: then all solutions are one convex set. With friction M is not symmetric; a long body that slides with
+    a large mu on its end has a negative diagonal (Painleve).
+    """
+    d = np.diag(M)
+    if not (d > IMMOVABLE * np.abs(M).max(initial=0.0)).all():
+        return False
+    if len(M) == 1:
+        return True
+    scaled = M / np.sqrt(np.outer(d, d))
+    if float(np.linalg.eigvalsh(0.5 * (scaled + scaled.T))[0]) >= -NO_MINOR:
+        return True
+    return response_is_unique(scaled + NO_MINOR * np.eye(len(M)))

@@ -8,7 +8,7 @@ FixedOrAdaptive     either: h gives fixed steps, rtol or atol gives error contro
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass, replace
 from inspect import isabstract
 from typing import Any, ClassVar, Self
@@ -96,6 +96,10 @@ class Integrator(ABC):
     @abstractmethod
     def starting_with(self, h: float) -> Self:
         """Return the same method with a first step of `h` [s]."""
+
+    def step_to(self, problem: Problem, k1: Array, t_end: float) -> Iterable[StepBatch]:
+        """Advance `problem` and its rates `k1` to `t_end`, within a step, by one step where the method allows it."""
+        return self.starting_with(t_end - problem.t).batches(problem, k1, t_end)
 
     @abstractmethod
     def limited(self, h_max: float) -> Self:

@@ -46,6 +46,8 @@ JUMPS = 1e-3
 """Relative to the larger |g| at the ends of the bracket: g jumps if it changes by more between an enclosure before and after its zero."""
 CORRECTIONS = 8
 """Maximum number of corrections; two are enough where the dense output is good."""
+MOST_BY_BRENT, BRENT_ROUNDING = 100, 8.881784197001252e-16
+"""Maximum number of iterations of Brent's method, and four roundings of 1: relative to the place, the least change."""
 BISECTIONS = 2000
 """Maximum number of bisections; more than any interval of numbers allows."""
 AT_ONCE = 1e-12
@@ -195,11 +197,12 @@ class EventLocator:
 
     def before_jump(self, t: float, y: Array) -> dict[int, float]:
         """Return g, by the numbers of the events, at a state whose rates are about to jump; compiled code watches no such g."""
-        return self._armed(self._values([n for n, event in enumerate(self.events) if not event.watched], t, y, self._before))
+        which = [n for n, event in enumerate(self.events) if not event.watched]
+        return self._armed(self._values(which, t, y[None], 0, self._before))
 
     def across_jump(self, before: Mapping[int, float], t: float, y: Array) -> tuple[list[EventRecord], bool]:
         """Return the events whose g jumps across zero, from its values `before` to those behind the jump, and whether one ends the run."""
-        self._before = after = self._armed(self._values(list(before), t, y))
+        self._before = after = self._armed(self._values(list(before), t, y[None], 0))
         found = [n for n in before if self.events[n].wants(before[n], after[n])]
         ending = tuple(self.events[n] for n in found if self.events[n].terminal)
         self.ending = ending or self.ending
@@ -221,26 +224,27 @@ class EventLocator:
         halfway = np.where(has_length[:, None], halfway, y[1:])
         leaps = self._of_all("may_leap", t, y, halfway)
         possible = (self._possible(t, y, middle, halfway) | leaps) & has_length[:, None]
-        for k in range(len(t) - 1):
-            if not possible[k].any():
+        leaps, times, middles = leaps.tolist(), t.tolist(), middle.tolist()
+        for k, whether in enumerate(possible.tolist()):
+            near = [n for n, it_may in enumerate(whether) if it_may]
+            if not near:
                 self._before = {}
                 continue
-            near = np.nonzero(possible[k])[0].tolist()
-            before = self._armed(self._values(near, t[k], y[k], self._before))
-            start, end = (Moment(float(t[n]), y[n], y_dot[n]) for n in (k, k + 1))
-            between, after = (self._armed(self._values(near, *one)) for one in ((middle[k], halfway[k]), (t[k + 1], y[k + 1])))
-            at = self._dense(start, end, curve)
-            brackets = []
+            before = self._armed(self._values(near, times[k], y, k, self._before))
+            between = self._armed(self._values(near, middles[k], halfway, k))
+            after = self._armed(self._values(near, times[k + 1], y, k + 1))
+            start, end = (Moment(times[n], y[n], y_dot[n]) for n in (k, k + 1))
+            at, brackets = self._dense(start, end, curve), []
             for n in near:
-                ends = [(float(t[k]), before[n]), (float(middle[k]), between[n]), (float(t[k + 1]), after[n])]
+                ends = [(times[k], before[n]), (middles[k], between[n]), (times[k + 1], after[n])]
                 if not self.events[n].watched:
                     ends = self._with_turn_of_values(n, ends, start, at, curve)
-                elif leaps[k, n]:
+                elif leaps[k][n]:
                     ends = self._with_turns(n, ends, at)
                 for (a, g_a), (b, g_b) in pairwise(ends):
                     if self.events[n].wants(g_a, g_b):
                         brackets.append((self.events[n], Bracket(a - start.t, b - start.t, g_a, g_b)))
-            found = self._in_step(brackets, start, end, curve, clear + k)
+            found = self._in_step(brackets, start, end, curve, clear + k) if brackets else []
             if found:
                 yield found
             self._before = after
@@ -253,11 +257,15 @@ class EventLocator:
 
     def _dense(self, start: Moment, end: Moment, curve: Any) -> Callable[[float], Array]:
         """Return the dense output of a step, or the curve, as a function of the time [s]."""
-        t, y, y_dot = np.array([start.t, end.t]), np.stack([start.y, end.y]), np.stack([start.y_dot, end.y_dot])
+        if curve is not None:
+            return lambda now: curve.states(np.array([now]))[0]
+        space = self.problem.state_space
+        step: tuple[Array, ...] = ()
 
         def at(now: float) -> Array:
-            when = np.array([now])
-            state: Array = self.problem.state_space.between(when, t, y, y_dot)[0] if curve is None else curve.states(when)[0]
+            nonlocal step
+            step = step or step_of(start, end)  # most steps are not asked for a state
+            state: Array = space.between(np.array([now]), *step)[0]
             return state
 
         return at
@@ -267,7 +275,7 @@ class EventLocator:
         event, found = self.events[n], ends[:1]
         for (start, before), (end, after) in pairwise(ends):
             now = None if event.wants(before, after) else event.turn(start, end, at)
-            found += [(end, after)] if now is None else [(now, event.value(self._state(now, at(now)))), (end, after)]
+            found += [(end, after)] if now is None else [(now, self._g(event, now, at(now))), (end, after)]
         return found
 
     def _with_turn_of_values(
@@ -277,11 +285,11 @@ class EventLocator:
         event, (times, values) = self.events[n], zip(*ends, strict=True)
         if not min(values) * max(values) > 0.0:
             return ends
-        now = turn_of_values(lambda t: event.value(self._state(t, at(t))), times, values)
+        now = turn_of_values(lambda t: self._g(event, t, at(t)), times, values)
         if now is None:
             return ends
         own = self.method.one_step and curve is None  # what the dense output shows, a step may not reach
-        there = event.value(self._state(now, at(now))) if not own else self._value(event, self._step(start, now))
+        there = self._g(event, now, at(now)) if not own else self._value(event, self._step(start, now))
         return sorted([*ends, (now, there)]) if there * values[0] < 0.0 else ends
 
     def _clear_steps(self, batch: StepBatch) -> int:
@@ -303,8 +311,8 @@ class EventLocator:
         for event, bracket in sorted(brackets, key=lambda one: one[1].secant):
             if last is not None and self._is_later(event, bracket, start, last):
                 continue
-            there, jump = self._locate(event, start, end, bracket, curve)
-            self._need_repeatable(event, there)
+            there, jump, g = self._locate(event, start, end, bracket, curve)
+            self._need_repeatable(event, there, g)
             if event.terminal:
                 last = there if last is None or there.t < last.t else last
             located.append((bracket, LocatedEvent(event, there, step, jump)))
@@ -347,13 +355,29 @@ class EventLocator:
         found: Flags = np.stack(columns, axis=1).astype(np.bool_, copy=False)
         return found
 
-    def _values(self, which: list[int], t: float, y: Array, known: Mapping[int, float] = NOTHING) -> dict[int, float]:
-        """Return g at one state of the events `which`, by their numbers; those in `known` are not evaluated again."""
-        there = Moment(float(t), y, y)
-        own = [n for n in which if not (n in known or self.events[n].watched)]
-        state = self._state(t, y) if own else None
-        values = {n: self.events[n].value(state) for n in own}
-        return {n: known[n] if n in known else values[n] if n in values else self._value(self.events[n], there) for n in which}
+    def _values(self, which: list[int], t: float, y: Array, row: int, known: Mapping[int, float] = NOTHING) -> dict[int, float]:
+        """Return g at a row of states of the events `which`, by their numbers; those in `known` are not evaluated again."""
+        values: dict[int, float] = {}
+        state: Any = None
+        for n in which:
+            event = self.events[n]
+            g = known[n] if n in known else event.known_value(y, row)
+            if g is not None:
+                values[n] = g
+            elif event.watched:
+                values[n] = event.value_of(y[row])
+            elif event.of_flat_state:
+                values[n] = self._g(event, t, y[row])
+            else:
+                state = self._state(t, y[row]) if state is None else state
+                values[n] = event.value(state)
+        return values
+
+    def _g(self, event: Event, t: float, y: Array) -> float:
+        """Return g at a flat state."""
+        if event.of_flat_state and self._memory is None:
+            return event.value_at(t, y)
+        return event.value(self._state(t, y))
 
     def _state(self, t: float, y: Array) -> Any:
         """Return the state of a flat vector, with the outputs that delays have by the motion so far."""
@@ -362,8 +386,8 @@ class EventLocator:
             self._memory.network.put_delays(np.array([t]), y[None], self._memory)
         return self.problem.state_space.state(t, y)
 
-    def _locate(self, event: Event, start: Moment, end: Moment, bracket: Bracket, curve: Any) -> tuple[Moment, float]:
-        """Return the moment at which g is zero, in the step from `start` to `end` or on the curve, and the jump of g there."""
+    def _locate(self, event: Event, start: Moment, end: Moment, bracket: Bracket, curve: Any) -> tuple[Moment, float, float | None]:
+        """Return the moment at which g is zero, in the step from `start` to `end` or on the curve; the jump of g there, and g if known."""
         near = bracket.enclosure(start.t)
         if curve is not None:
 
@@ -372,33 +396,36 @@ class EventLocator:
 
             after = _zero(across, bracket, near)
             when = np.array([start.t + after])
-            return Moment(float(when[0]), curve.states(when)[0], curve.rates(when)[0]), _jump(across, after, bracket, near)
-        t, y, y_dot = np.array([start.t, end.t]), np.stack([start.y, end.y]), np.stack([start.y_dot, end.y_dot])
-
-        along = event.along(t, y, y_dot)
+            return Moment(float(when[0]), curve.states(when)[0], curve.rates(when)[0]), _jump(across, after, bracket, near), None
+        step, between, known = step_of(start, end), self.problem.state_space.between, {}
+        along = event.along(*step)
 
         def dense(after: float) -> float:
-            if along is not None:
-                return along(start.t + after)
-            when = np.array([start.t + after])
-            return event.value(self._state(when[0], self.problem.state_space.between(when, t, y, y_dot)[0]))
+            t = start.t + after
+            g = along(t) if along is not None else self._g(event, t, between(np.array([t]), *step)[0])
+            known[after] = g
+            return g
 
         def at(after: float) -> Moment:
             if self.method.one_step:
                 return self._step(start, start.t + after)
-            return self._after_step(start.t + after, self.problem.state_space.between(np.array([start.t + after]), t, y, y_dot)[0])
+            return self._after_step(start.t + after, between(np.array([start.t + after]), *step)[0])
 
         guess, width = _zero(dense, bracket, near), bracket.upper - bracket.lower
         aside = SLOPE * width * (1.0 if guess < 0.5 * (bracket.lower + bracket.upper) else -1.0)
-        g_dot = (dense(guess + aside) - dense(guess)) / aside
-        there = self._corrected(event, at, guess, g_dot, bracket, near)
-        return (there, 0.0) if there is not None else self._enclosed(event, at, start, end, bracket)
+        there = dense(guess + aside)
+        g_dot = (there - (known[guess] if guess in known else dense(guess))) / aside
+        corrected = self._corrected(event, at, guess, g_dot, bracket, near)
+        return (corrected[0], 0.0, corrected[1]) if corrected else (*self._enclosed(event, at, start, end, bracket), None)
 
-    def _need_repeatable(self, event: Event, there: Moment) -> None:
-        """Raise SimulationError if g returns two values for the same state: the zeros of such a function cannot be located."""
+    def _need_repeatable(self, event: Event, there: Moment, g: float | None) -> None:
+        """Raise SimulationError if g returns two values for the same state: the zeros of such a function cannot be located.
+
+        g: its value there, if it is known
+        """
         if event.watched:  # a function of compiled code
             return
-        one, two = self._value(event, there), self._value(event, there)
+        one, two = self._value(event, there) if g is None else g, self._value(event, there)
         if one != two:
             raise SimulationError(
                 f"event {event.name!r} is not a function of (t, state): evaluated twice at t = {there.t:.9g} s, "
@@ -414,15 +441,15 @@ class EventLocator:
 
     def _corrected(
         self, event: Event, at: Callable[[float], Moment], after: float, g_dot: float, bracket: Bracket, near: float
-    ) -> Moment | None:
-        """Return the zero near `after` of g at the moments that the run reaches; None if the corrections do not converge to a zero."""
+    ) -> tuple[Moment, float] | None:
+        """Return the zero near `after` of g at the moments that the run reaches, and g; None if the corrections do not converge."""
         width = bracket.upper - bracket.lower
         for _ in range(CORRECTIONS):
             there = at(after)
             g = self._value(event, there)
             change = -g / g_dot if g_dot else np.inf
             if abs(change) <= near:
-                return there if abs(g) <= JUMPS * bracket.size else None
+                return (there, g) if abs(g) <= JUMPS * bracket.size else None
             if not abs(change) <= SLOPE * width:
                 return None
             after += change
@@ -452,11 +479,16 @@ class EventLocator:
     def _value(self, event: Event, there: Moment) -> float:
         if event.watched:
             return event.value_of(there.y)
-        return event.value(self._state(there.t, there.y))
+        return self._g(event, there.t, there.y)
 
     def _step(self, start: Moment, t: float) -> Moment:
         """Return the state at `t`, by a step of the integrator from `start`."""
         return step_to(self.problem, self.method, start, t, self.need)
+
+
+def step_of(start: Moment, end: Moment) -> tuple[Array, Array, Array]:
+    """Return times (2,), states and rates (2, ny) of a step."""
+    return np.array([start.t, end.t]), np.array([start.y, end.y]), np.array([start.y_dot, end.y_dot])
 
 
 def _in_groups(events: Sequence[Event]) -> list[tuple[Any, list[int]]]:
@@ -474,8 +506,6 @@ def _zero(g: Callable[[float], float], bracket: Bracket, near: float = LOCATED) 
     Its ends are not evaluated again, so that the sign change exists.
     If Brent's method does not converge, because g has steep and flat parts, bisection does.
     """
-    from scipy.optimize import bisect, brentq  # noqa: PLC0415  0.2 s, only where there is an event
-
     if bracket.g_upper == 0.0:
         return bracket.upper
     known = {bracket.lower: bracket.g_lower, bracket.upper: bracket.g_upper}
@@ -483,8 +513,51 @@ def _zero(g: Callable[[float], float], bracket: Bracket, near: float = LOCATED) 
     def value(x: float) -> float:
         return known[x] if x in known else g(x)
 
-    at, search = brentq(value, bracket.lower, bracket.upper, xtol=near, full_output=True, disp=False)
-    return float(at if search.converged else bisect(value, bracket.lower, bracket.upper, xtol=near, maxiter=BISECTIONS))
+    at = brents_zero(value, bracket, near)
+    if at is not None:
+        return at
+    from scipy.optimize import bisect  # noqa: PLC0415  0.2 s, for few functions
+
+    return float(bisect(value, bracket.lower, bracket.upper, xtol=near, maxiter=BISECTIONS))
+
+
+def brents_zero(g: Callable[[float], float], bracket: Bracket, near: float) -> float | None:
+    """Return where g changes sign in the bracket within `near`, by Brent's method; None if it does not converge.
+
+    The numbers are those of `scipy.optimize.brentq`, whose import and calls take longer than most functions.
+    """
+    before, now, other = bracket.lower, bracket.upper, 0.0  # the iterate before, the iterate, and one where g has the other sign
+    g_before, g_now, g_other = bracket.g_lower, bracket.g_upper, 0.0
+    change_before = change = 0.0
+    if g_before == 0.0 or g_now == 0.0:
+        return before if g_before == 0.0 else now
+    for _ in range(MOST_BY_BRENT):
+        if g_before != 0.0 and g_now != 0.0 and (g_before < 0.0) != (g_now < 0.0):
+            other, g_other = before, g_before
+            change_before = change = now - before
+        if abs(g_other) < abs(g_now):
+            before, now, other = now, other, now
+            g_before, g_now, g_other = g_now, g_other, g_now
+        least, half = (near + BRENT_ROUNDING * abs(now)) / 2.0, (other - now) / 2.0
+        if g_now == 0.0 or abs(half) < least:
+            return now
+        # secant or inverse quadratic interpolation, where it is shorter than half of the change before the last; else bisection
+        shorter = np.inf
+        if abs(change_before) > least and abs(g_now) < abs(g_before):
+            if before == other:
+                shorter = -g_now * (now - before) / (g_now - g_before)
+            else:
+                slope, slope_other = (g_before - g_now) / (before - now), (g_other - g_now) / (other - now)
+                bend = slope_other * slope * (g_other - g_before)
+                shorter = -g_now * (g_other * slope_other - g_before * slope) / bend if bend else np.inf
+        if 2.0 * abs(shorter) < min(abs(change_before), 3.0 * abs(half) - least):
+            change_before, change = change, shorter
+        else:
+            change_before = change = half
+        before, g_before = now, g_now
+        now += change if abs(change) > least else (least if half > 0.0 else -least)
+        g_now = g(now)
+    return None
 
 
 def _jump(g: Callable[[float], float], at: float, bracket: Bracket, near: float) -> float:
@@ -501,7 +574,7 @@ def step_to(problem: Problem, method: Any, start: Moment, t: float, need: Need) 
         return Moment(t, start.y + h * start.y_dot, start.y_dot)
     there, k1, since = start, start.y_dot.copy(), problem.options.n_since_projection
     problem.options.n_since_projection = np.inf  # wherever it ends, it is corrected
-    for batch in method.starting_with(h).batches(problem.beside(start.t, start.y.copy()), k1, t):
+    for batch in method.step_to(problem.beside(start.t, start.y.copy()), k1, t):
         need(batch.code, batch.t_stop)
         there = Moment(t, batch.y[-1], batch.y_dot[-1])
     problem.options.n_since_projection = since
@@ -510,7 +583,11 @@ def step_to(problem: Problem, method: Any, start: Moment, t: float, need: Need) 
 
 def _ended(batch: StepBatch, found: LocatedEvent) -> StepBatch:
     """Return the batch with the event as the end of its last step."""
-    k, end = found.step, found.moment
+    return ended_at(batch, found.step, found.moment)
+
+
+def ended_at(batch: StepBatch, k: int, end: Moment) -> StepBatch:
+    """Return the batch with a moment within its step k as the end of that step, its last one."""
     return StepBatch(
         np.append(batch.t[:k], end.t),
         np.vstack([batch.y[:k], end.y]),

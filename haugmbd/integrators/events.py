@@ -72,6 +72,9 @@ class Event:
     of_law: ClassVar[bool] = False
     """Whether it is the run's own event, at which a force or a contact changes its law; the run decides with which law it starts."""
 
+    of_flat_state: ClassVar[bool] = False
+    """Whether g is found from a flat state, by `value_at`; an event of the run's own."""
+
     @property
     def group(self) -> Any:
         """Return what answers `clear` and `may_leap` for all of its events at once, with a column for each; None for an event alone."""
@@ -80,6 +83,14 @@ class Event:
     def value_of(self, y: Array) -> float:
         """Return g at a flat state y (ny,), of an event that compiled code watches."""
         raise NotImplementedError
+
+    def value_at(self, t: float, y: Array) -> float:
+        """Return g at the time t [s] and a flat state y (ny,), of an event that says `of_flat_state`."""
+        raise NotImplementedError
+
+    def known_value(self, y: Array, row: int) -> float | None:
+        """Return g at a row of the flat states that `clear` was asked for; None if it is not known."""
+        return None
 
     def along(self, t: Array, y: Array, y_dot: Array) -> Callable[[float], float] | None:
         """Return g on the dense output of a step between two states y (2, ny) at t (2,), as a function of the time [s].

@@ -88,6 +88,9 @@ def turn_of_values(g: Callable[[float], float], times: Sequence[float], values: 
     g: the function of the time;  times: (3,), increasing;  values: (3,), of g there
     """
     sign = 1.0 if values[0] > 0.0 else -1.0
+    (a, b, c), (f_a, f_b, f_c) = times, values
+    if not sign * ((f_c - f_b) / (c - b) - (f_b - f_a) / (b - a)) > 0.0:  # bends away from zero: most steps
+        return None
     start, step = times[0], times[2] - times[0]
     known = [(t, sign * value) for t, value in zip(times, values, strict=True)]
     for search in range(SEARCHES):

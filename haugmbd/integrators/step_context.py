@@ -21,6 +21,7 @@ from haugmbd.compiled.function_pointers import F1, Routine, function_type, resol
 from haugmbd.compiled.jit import inlined, kernel
 from haugmbd.compiled.numba_names import typeof_impl
 from haugmbd.compiled.records import copy_record, new_record, record_dtype, record_type
+from haugmbd.compiled.selection import select
 from haugmbd.compiled.status_codes import NOT_FINITE, OK, report
 from haugmbd.integrators.state_space import NearSingular, SingularCrossing, StateSpace
 from haugmbd.integrators.watches.event_watch import EVENT_WATCH_TYPE, NO_EVENTS, EventWatch, watch_events
@@ -189,8 +190,7 @@ def normalize_euler(P: Pack, options: Options, y: Array) -> None:
     worst = 0.0
     for k in range(1, n):
         for a in range(WIDTH):
-            if abs(bodies[k, a]) < NOTHING:
-                bodies[k, a] = 0.0
+            bodies[k, a] = select(abs(bodies[k, a]) < NOTHING, 0.0, bodies[k, a])
         worst = max(worst, abs(normalize(bodies[k, EULER:VELOCITY])))
     options.max_euler_drift = max(options.max_euler_drift, worst)
     options.sum_euler_drift += worst

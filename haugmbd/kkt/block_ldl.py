@@ -25,6 +25,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined, kernel
+from haugmbd.compiled.selection import select, somewhere
 from haugmbd.kkt.block_kernels import (
     backward_block,
     backward_narrow,
@@ -50,6 +51,7 @@ from haugmbd.kkt.block_kernels import (
     update_vector_from_narrow,
 )
 from haugmbd.kkt.elimination_order import WIDE, EliminationSteps
+from haugmbd.math.larger import worst_of
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import Workspace
 
@@ -258,8 +260,7 @@ def factor_nodes(s: EliminationSteps, scale: Array, f: Factor, x: Array, all_wid
         factor_pivot(s, f, step, node, all_wide)
         # |d| beside its scale says whether rows depend on each other; NaN stays the weakest
         weak = pivot_ratio(f.d_inv[node], scale[node])
-        if not weak <= worst and worst == worst:
-            worst, where = weak, node
+        worst, where = worst_of(worst, where, weak, node)
         # eliminate the unknowns of the node from its neighbours, and from b
         eliminate_node(s, f, x, step, node, all_wide)
     return 1.0 / worst, where
@@ -378,13 +379,17 @@ def refinement(solve: Any) -> Any:
     def refine(w: Workspace, K: AugmentedMatrix, b: Array, x: Array, dx: Array) -> tuple[float, int]:
         """Improve x by sweeps x <- x + (K + E)^-1 (b - K x); return the last relative correction and its node."""
         change, where, light = np.inf, -1, ws.has_light_bodies(w)
+        part = 1.0  # of the correction that is added: nothing where the sweeps have ended
         for _ in range(MAX_SWEEPS):
             residual(K.inertia, K.pad, K.edges, K.J, b, x, dx)
             solve(w, dx)
-            before, (change, where) = change, correct(K.inertia, K.shifted, b, x, dx)
+            found, node = correct(K.inertia, K.shifted, b, x, dx, part)
             if light:
-                change, where = largest_own_part(K.inertia, K.shifted, b, x, dx)
-            if change <= REFINED or change >= before:
+                found, node = largest_own_part(K.inertia, K.shifted, b, x, dx)
+            goes_on, ends = part > 0.0, (found <= REFINED) | (found >= change)
+            change, where = select(goes_on, found, change), select(goes_on, node, where)
+            part = select(ends, 0.0, part)
+            if not somewhere(part > 0.0):
                 break
         return change, where
 
@@ -398,22 +403,21 @@ def largest_moment(inertia: Array, k: int) -> float:
 
 
 @kernel
-def correct(inertia: Array, shifted: Array, b: Array, x: Array, dx: Array) -> tuple[float, int]:
-    """Add the correction dx to x; return its largest part, relative to the largest acceleration, and its node.
+def correct(inertia: Array, shifted: Array, b: Array, x: Array, dx: Array, part: float) -> tuple[float, int]:
+    """Add a part, 1 or 0, of the correction dx to x; return the largest of dx, relative to the largest acceleration, and its node.
 
     Where joints hold what forces push, x is rounding: it is compared with the accelerations of free bodies under the same forces, too.
     """
     largest, largest_dx, where = 0.0, 0.0, -1
     for k in range(1, inertia.shape[0]):
         for a in range(6):
-            x[k, a] += dx[k, a]
-            if abs(dx[k, a]) > largest_dx:
-                largest_dx, where = abs(dx[k, a]), k
+            x[k, a] += part * dx[k, a]
+            largest_dx, where = worst_of(largest_dx, where, abs(dx[k, a]), k)
         largest = max(largest, own_acceleration(inertia, shifted, b, x, k))
     for k in range(inertia.shape[0], x.shape[0]):
         for a in range(6):
-            x[k, a] += dx[k, a]
-    return largest_dx / largest if largest > 0.0 else 0.0, where
+            x[k, a] += part * dx[k, a]
+    return select((largest > 0.0) | (largest_dx != largest_dx), largest_dx / largest, 0.0), where  # noqa: PLR0124  NaN stays
 
 
 @kernel
@@ -437,6 +441,6 @@ def largest_own_part(inertia: Array, shifted: Array, b: Array, x: Array, dx: Arr
     for k in range(1, inertia.shape[0]):
         size = max(own_acceleration(inertia, shifted, b, x, k), HELD * largest)
         for a in range(6):
-            if abs(dx[k, a]) > worst * size:
-                worst, where = abs(dx[k, a]) / size, k
+            larger_one = (not abs(dx[k, a]) <= worst * size) & (worst == worst)  # NaN stays the worst
+            worst, where = select(larger_one, abs(dx[k, a]) / size, worst), select(larger_one, k, where)
     return worst, where

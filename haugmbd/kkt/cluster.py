@@ -134,6 +134,7 @@ from haugmbd.math.articulated_inertia import (
     times_symmetric,
     times_twist,
 )
+from haugmbd.math.larger import weakest_of
 from haugmbd.math.vec3 import Vec, add, dot, load, scale, store, sub
 from haugmbd.workspace.layout import Workspace
 
@@ -153,8 +154,7 @@ def place_cluster(t: TreeArrays, q: ClusterArrays, c: int, x: Array) -> tuple[fl
         q.pivot[c, PASSED, i] = 0.0
     for r in range(q.clusters[c, FIRST_ROW], q.clusters[c, END_ROW]):
         weak = place_coupling(t, q, unsigned(r), m, x)
-        if not weak >= worst and worst == worst:
-            worst, where = weak, q.rows[unsigned(r), NODE]
+        worst, where = weakest_of(worst, where, weak, q.rows[unsigned(r), NODE])
     return worst, where
 
 
@@ -521,8 +521,7 @@ def factor(w: Workspace, x: Array, form: Form) -> tuple[float, int]:
         attach_joint(w, t, n, q.all_revolute)
         put_own_inertia(t, s)
         put_forces_and_jump(t, s, x, q.all_revolute)
-        if not weak >= worst and worst == worst:
-            worst, where = weak, t.body.shape[0] + s[EDGE]
+        worst, where = weakest_of(worst, where, weak, t.body.shape[0] + s[EDGE])
     put_slide_jumps(t, q, x)
     for n in range(t.steps.shape[0] - 1, -1, -1):
         s, cs = t.steps[unsigned(n)], q.steps[unsigned(n)]
@@ -530,15 +529,13 @@ def factor(w: Workspace, x: Array, form: Form) -> tuple[float, int]:
             if cs[LAST] == 1:
                 # z = G y + z0: the couplings of the cluster make its joints follow y
                 weak, node = place_cluster(t, q, unsigned(cs[CLUSTER]), x)
-                if not weak >= worst and worst == worst:
-                    worst, where = weak, node
+                worst, where = weakest_of(worst, where, weak, node)
             # add the joint to D = sum S^T I^A S and u; at the base of the cluster eliminate y
             weak = eliminate_member(t, s, q, cs, free_coordinates(q, unsigned(cs[CLUSTER])))
         else:
             # a joint of no cluster: as in `recursion`
             weak = eliminate_joint(w, t, n, x, q.all_revolute)
-        if not weak >= worst and worst == worst:
-            worst, where = weak, s[BODY]
+        worst, where = weakest_of(worst, where, weak, s[BODY])
     return worst, where
 
 

@@ -32,6 +32,7 @@ from haugmbd.kkt.front_plan import (
     STACKED,
 )
 from haugmbd.kkt.rank_deficient import next_row, take
+from haugmbd.math.larger import worst_of
 
 
 class FrontTables(NamedTuple):
@@ -82,8 +83,7 @@ def factor_bodies(inertia: Array, tangents: Array, scale: Array, D: Array, d_inv
         # M_b = L diag(d) L^T
         factor_block(D[b], d_inv[b])
         weak = pivot_ratio(d_inv[b], scale[b])
-        if not weak <= worst and worst == worst:
-            worst, where = weak, b
+        worst, where = worst_of(worst, where, weak, b)
     return worst, where
 
 
@@ -179,8 +179,7 @@ def front_loop(select: Any) -> Any:
             for i in range(k):
                 inverse[rows[i]] = f.pivots[i]
                 weak = abs(f.pivots[i]) * sizes[rows[i]]
-                if not weak <= worst and worst == worst:
-                    worst, where = weak, rows[i] // 6
+                worst, where = worst_of(worst, where, weak, rows[i] // 6)
             store_front(s, q, f, F)
         return worst, where
 

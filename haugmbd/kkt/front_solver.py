@@ -31,6 +31,7 @@ from haugmbd.kkt.front_ldl import (
 from haugmbd.kkt.front_plan import FrontPlan
 from haugmbd.kkt.pivot_trials import WITH_EQUAL_BODIES, copy, first_trial, next_trial, scale_of
 from haugmbd.kkt.solver import DENSE, MULTIFRONTAL, Solver, SolverRoutines, SolverTables, routines_by_trials, solution
+from haugmbd.math.larger import worst_of
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace import layout as at
 from haugmbd.workspace.accessors import accessor
@@ -120,8 +121,7 @@ def factorization(select: Any) -> Any:
             inertia, tangents = (ws.even_inertia(w) if equal else ws.shifted_inertia(w)), ws.tangent_blocks(w)
             worst, node = factor_bodies(inertia, tangents[:0] if equal else tangents, scale, f.D, f.d_inv)
             weak, where = factor_fronts(choice, s, J, ws.padding_line(w), scale, f)
-            if not weak <= worst and worst == worst:
-                worst, node = weak, where
+            worst, node = worst_of(worst, node, weak, where)
             trial = next_trial(w, trial, 1.0 / worst, node)
         x = ws.solution(w)
         copy(ws.right_hand_side(w), x)

@@ -20,6 +20,7 @@ from math import sqrt
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import kernel
+from haugmbd.compiled.selection import select
 from haugmbd.kkt.tree_arrays import (
     BASIS,
     BODY,
@@ -60,6 +61,7 @@ from haugmbd.math.articulated_inertia import (
     shift_wrench,
     times_twist,
 )
+from haugmbd.math.larger import weakest_of
 from haugmbd.math.vec3 import Vec, load, scale, store
 from haugmbd.workspace.layout import Workspace
 
@@ -83,9 +85,8 @@ def place_general(w: Workspace, n: int) -> float:
         node, pivot, square = t.body.shape[0] + e, block[SCRATCH + a, a] ** 2, 0.0
         for b in range(a + 1):
             square += block[SCRATCH + a, b] ** 2  # reflections have not changed the length of the row
-        t.d_inv[node, a], weak = 1.0 / pivot, pivot / square
-        if not weak >= worst and worst == worst:
-            worst = weak
+        t.d_inv[node, a] = 1.0 / pivot
+        worst, _ = weakest_of(worst, 0, pivot / square, 0)
     scale_basis(block, t.inertia, t.A, k)
     if s[PARENT] > 0:
         for a in range(m):
@@ -132,7 +133,7 @@ def reflect(block: Array, p: int, m: int) -> None:
     for c in range(p, 6):
         square += block[SCRATCH + p, c] ** 2
     size = sqrt(square)
-    diagonal = -size if block[SCRATCH + p, p] > 0.0 else size
+    diagonal = select(block[SCRATCH + p, p] > 0.0, -size, size)
     block[SCRATCH + p, p] -= diagonal
     square = size * abs(block[SCRATCH + p, p])  # half of the square of the normal of the mirror
     for r in range(p + 1, m):
@@ -237,8 +238,7 @@ def factor_pivot(block: Array, n: int) -> float:
             if r > c:
                 block[PIVOT + r, c] = total / block[PIVOT + c, c]
             else:
-                if not total >= least and least == least:
-                    least = total
+                least = weakest_of(least, 0, total, 0)[0]
                 block[PIVOT + c, c] = sqrt(total)
     return least
 

@@ -33,6 +33,7 @@ from haugmbd.kkt.tree_arrays import (
 )
 from haugmbd.kkt.tree_recursion import backward, factor, forward
 from haugmbd.math.articulated_inertia import NO_INERTIA, NO_WRENCH, times_symmetric
+from haugmbd.math.larger import weakest_of
 from haugmbd.math.vec3 import Vec, add, load, store, to_body, to_global
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import Workspace
@@ -70,8 +71,7 @@ def factor_with_trees(w: Workspace, x: Array, all_wide: bool) -> tuple[float, in
             add_carried_force(t, k, x)
     # the rest by blocks
     weak, node = factor_nodes(s, t.scale, f, x, all_wide)
-    if not weak >= worst and worst == worst:
-        worst, where = weak, node
+    worst, where = weakest_of(worst, where, weak, node)
     return worst, where
 
 

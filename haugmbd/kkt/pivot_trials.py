@@ -7,7 +7,8 @@ with an inertia EVEN that is the same for all bodies:
 
     EVEN_k = diag(1, a_k^2),  a_k the largest arm of the joints of body k      pivot / (J_r EVEN^-1 J_r^T) = sin^2 of an angle between rows
 
-Rows that are independent there are independent with any masses; the system is factored with its own masses, and refined.
+Rows that are independent there are independent with any masses; the system is factored with its own masses, and refined.  Where that
+leaves no pivot, or refinement stalls, the order of elimination is to blame, and not the rows: see `complete_pivoting`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import inlined, kernel
 from haugmbd.compiled.status_codes import OK, SINGULAR, report
+from haugmbd.kkt.complete_pivoting import can_exchange
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import Workspace
 
@@ -69,7 +71,7 @@ def next_trial(w: Workspace, trial: int, weakest: float, node: int) -> int:
         return WITH_EQUAL_BODIES
     if trial == WITH_EQUAL_BODIES and weakest > DEPENDENT:
         return AGAIN
-    if weakest > (0.0 if trial == AGAIN else SINGULAR_TOL):
+    if weakest > (0.0 if trial == AGAIN else SINGULAR_TOL) or (trial == AGAIN and can_exchange(w)):
         return -1 - OK
     return -1 - report(ws.status(w), SINGULAR, node, weakest)
 

@@ -26,6 +26,7 @@ from haugmbd.compiled.jit import inlined, kernel
 from haugmbd.kkt.block_kernels import pivot_ratio
 from haugmbd.kkt.block_ldl import Factor, eliminate_node, factor_pivot
 from haugmbd.kkt.elimination_order import WIDE, EliminationSteps
+from haugmbd.math.larger import worst_of
 
 SWITCH = 1e-2
 """A kept row is replaced by one whose pivot is larger by this factor, which limits the loss of digits."""
@@ -66,8 +67,7 @@ def factor_chosen_nodes(s: EliminationSteps, c: RowChoice, f: Factor, x: Array, 
                 if c.S[a, 6] == 0.0:
                     d_inv[node, a] = 0.0
         weak = pivot_ratio(d_inv[node], c.scale[node])
-        if not weak <= worst and worst == worst:
-            worst, where = weak, node
+        worst, where = worst_of(worst, where, weak, node)
         eliminate_node(s, f, x, step, node, all_wide)
     return 1.0 / worst, where
 

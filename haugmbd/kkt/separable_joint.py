@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import inlined, kernel
+from haugmbd.compiled.selection import select
 from haugmbd.kkt.tree_arrays import (
     ARM_LINE,
     BODY,
@@ -59,6 +60,7 @@ from haugmbd.math.articulated_inertia import (
     times_symmetric,
     times_twist,
 )
+from haugmbd.math.larger import weakest_of
 from haugmbd.math.vec3 import Vec, add, cross, dot, load, scale, store, sub, to_global
 
 X_AXIS: Vec = (1.0, 0.0, 0.0)
@@ -78,7 +80,7 @@ def place_separable(t: TreeArrays, s: Ints) -> float:
     put_center(t, k, point_on(t, s, s[Q], s[SIDE], k))
     if s[PARENT] > 0:
         store(t.block[k], ARM_LINE, 0, point_on(t, s, s[P], 1 - s[SIDE], s[PARENT]))
-    return of_linear if not of_linear >= of_angular and of_angular == of_angular else of_angular
+    return weakest_of(of_angular, 0, of_linear, 0)[0]
 
 
 @inlined
@@ -126,8 +128,10 @@ def row_vector(t: TreeArrays, s: Ints, a: int, at: int) -> Vec:
 @inlined
 def across(x: Vec) -> Vec:
     """Return a vector that is perpendicular to x, and not much shorter."""
-    small_x = abs(x[0]) <= abs(x[1]) and abs(x[0]) <= abs(x[2])
-    return cross(X_AXIS if small_x else Y_AXIS if abs(x[1]) <= abs(x[2]) else Z_AXIS, x)
+    x_is_least = (abs(x[0]) <= abs(x[1])) & (abs(x[0]) <= abs(x[2]))
+    along_x = select(x_is_least, 1.0, 0.0)
+    along_y = select(abs(x[1]) <= abs(x[2]), 1.0 - along_x, 0.0)
+    return cross((along_x, along_y, 1.0 - along_x - along_y), x)
 
 
 @inlined
@@ -167,7 +171,7 @@ def eliminate_freedoms(body: Array, block: Array, s: Ints) -> float:
         D = dot(d, U.force)
         put_freedom(block, a, U, D)
         I = rank_one_downdate(I, 1.0 / D, U)
-        least = D if not D >= least and least == least else least
+        least = weakest_of(least, 0, D, 0)[0]
     # each free rotation d:  U = I^A (0, d),  the same
     for a in range(3 + s[N_ANGULAR], 6):
         d = load(block, DIRECTION + a, 0)
@@ -175,7 +179,7 @@ def eliminate_freedoms(body: Array, block: Array, s: Ints) -> float:
         D = dot(d, U.moment)
         put_freedom(block, a, U, D)
         I = rank_one_downdate(I, 1.0 / D, U)
-        least = D if not D >= least and least == least else least
+        least = weakest_of(least, 0, D, 0)[0]
     # what is left moves with the parent:  I_i += X^T I^A X
     if i > 0:
         add_inertia(body, i, LINEAR, shift_inertia(I, load(block, ARM_LINE, 0)))

@@ -27,6 +27,7 @@ from haugmbd.compiled.function_pointers import Routine
 from haugmbd.compiled.jit import entry_from, kernel
 from haugmbd.compiled.status_codes import FREE_AXIS, OK, SINGULAR, report
 from haugmbd.kkt.block_ldl import CONVERGED, LEAST_DIGITS, AugmentedMatrix, refinement
+from haugmbd.kkt.complete_pivoting import LEAST_PIVOT, can_exchange, factor_completely, solve_completely
 from haugmbd.kkt.least_squares import fitter
 from haugmbd.kkt.pivot_trials import SINGULAR_TOL, copy
 from haugmbd.workspace import accessors as ws
@@ -113,7 +114,7 @@ def factorize_in_one_pass(w: Workspace, python_solver: Callback) -> int:
     x = ws.solution(w)
     copy(ws.right_hand_side(w), x)
     weakest, node = factor(w, x, form)
-    if not weakest > SINGULAR_TOL:
+    if not weakest > SINGULAR_TOL and not (ws.has_light_bodies(w) and can_exchange(w)):
         return report(ws.status(w), SINGULAR, node, weakest)
     return OK
 
@@ -169,9 +170,10 @@ def routines_by_one_pass(name: str, sources: str, form: Any, **kernels: Any) -> 
 
     kernels: factor(w, x, form), which returns the weakest pivot and its node; forward(w, x, form); backward(w, x, form)
     """
-    kernels |= {"form": form}
-    first, last, again = (_routine(template, name, sources, kernels) for template in (factorize_in_one_pass, finish, begin))
-    return SolverRoutines(first, NO_ROUTINE, last, again, NO_ROUTINE, NO_ROUTINE, NO_ROUTINE)
+    kernels |= {"form": form, "refined": refiner(solution(kernels["forward"], kernels["backward"], form))}
+    templates = (factorize_in_one_pass, finish, begin, refine)
+    first, last, again, better = (_routine(template, name, sources, kernels) for template in templates)
+    return SolverRoutines(first, NO_ROUTINE, last, again, better, NO_ROUTINE, NO_ROUTINE)
 
 
 def _routine(template: Any, name: str, sources: str, kernels: dict[str, Any]) -> Routine:
@@ -191,6 +193,9 @@ def solution(forward: Any, backward: Any, form: Any) -> Any:
     return solve
 
 
+refine_exchanged = refinement(solve_completely)
+
+
 def refiner(solve: Any) -> Any:
     """Return the kernel that improves the solution array with a solver, see `block_ldl.refinement`."""
     refine_solution = refinement(solve)
@@ -200,6 +205,11 @@ def refiner(solve: Any) -> Any:
         """Improve the solution until it is that of the true inertia; return FREE_AXIS if sweeps stall before."""
         K = AugmentedMatrix(ws.inertia(w), ws.shifted_inertia(w), ws.padding_line(w), ws.edges(w), ws.jacobian(w))
         change, node = refine_solution(w, K, ws.right_hand_side(w), ws.solution(w), ws.correction(w))
+        if not change <= CONVERGED and can_exchange(w) and factor_completely(w) > LEAST_PIVOT:
+            # masses too far apart for this order of elimination: exchange rows and columns
+            copy(ws.right_hand_side(w), ws.solution(w))
+            solve_completely(w, ws.solution(w))
+            change, node = refine_exchanged(w, K, ws.right_hand_side(w), ws.solution(w), ws.correction(w))
         if not change <= (LEAST_DIGITS if ws.has_light_bodies(w) else CONVERGED):
             return report(ws.status(w), FREE_AXIS, node, change)
         return OK

@@ -68,6 +68,7 @@ from haugmbd.math.articulated_inertia import (
     times_symmetric,
     times_twist,
 )
+from haugmbd.math.larger import weakest_of
 from haugmbd.math.vec3 import Vec, add, cross, dot, load, scale, store, sub, to_global
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import Workspace
@@ -89,8 +90,7 @@ def factor(w: Workspace, x: Array, all_revolute: bool) -> tuple[float, int]:
         attach_joint(w, t, n, all_revolute)
         put_own_inertia(t, s)
         add_own_tangent(t, T, s[BODY])
-        if not weak >= worst and worst == worst:
-            worst, where = weak, t.body.shape[0] + s[EDGE]
+        worst, where = weakest_of(worst, where, weak, t.body.shape[0] + s[EDGE])
     # p of every body alone
     put_right_hand_side(t, x, all_revolute)
     for n in range(t.steps.shape[0] - 1, -1, -1):

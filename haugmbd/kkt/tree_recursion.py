@@ -72,6 +72,7 @@ from haugmbd.kkt.tree_arrays import (
     tree_lead,
 )
 from haugmbd.math.articulated_inertia import Twist, Wrench
+from haugmbd.math.larger import weakest_of
 from haugmbd.math.vec3 import add, cross, dot, load, scale, store, sub, to_body, to_global
 from haugmbd.workspace.layout import Workspace
 
@@ -93,16 +94,14 @@ def factor(w: Workspace, x: Array, all_revolute: bool) -> tuple[float, int]:
             # I^A and p of the body alone, about its handle
             put_own_inertia(t, s)
             put_forces_and_jump(t, s, x, all_revolute)
-            if not weak >= worst and worst == worst:
-                worst, where = weak, t.body.shape[0] + s[EDGE]
+            worst, where = weakest_of(worst, where, weak, t.body.shape[0] + s[EDGE])
         carried = n + lead
         if carried < t.steps.shape[0]:
             # the body behind has all that it carries: refer its joint to the handle of the parent
             attach_joint(w, t, carried, all_revolute)
             # eliminate its freedom:  I_i += I^A - U U^T / D,  p_i += p - I^A a_J - U z, a_J: what b prescribes
             weak = eliminate_joint(w, t, carried, x, all_revolute)
-            if not weak >= worst and worst == worst:
-                worst, where = weak, t.steps[unsigned(carried), BODY]
+            worst, where = weakest_of(worst, where, weak, t.steps[unsigned(carried), BODY])
     return worst, where
 
 

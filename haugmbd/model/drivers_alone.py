@@ -18,7 +18,7 @@ from haugmbd.model.immutable import once_per_model
 from haugmbd.model.model import Model
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.body_kinematics import update_kinematics
-from haugmbd.workspace.layout import APPLY_SIGNATURE, Pack
+from haugmbd.workspace.layout import APPLY_SIGNATURE, Pack, with_callback
 
 
 @routine
@@ -55,5 +55,5 @@ def without_forces(model: Model, pack: Pack) -> Pack:
     moving = None if model.network is None or not model.network.motions else replace(model.network, alone=True)
     if callbacks.driver_calls or moving is not None:
         drivers = replace(callbacks, force_calls=(), network=moving)
-        return pack._replace(apply=APPLY_DRIVERS, callback=drivers.callback())
+        return with_callback(pack._replace(apply=APPLY_DRIVERS), drivers.callback())
     return pack._replace(apply=APPLY_NOTHING)

@@ -240,10 +240,12 @@ class Model(Pictured):
 
     def pack(self, tables: Tables | None = None) -> Pack:
         """Return the tables (by default the model's own; others have tangents) with a new workspace."""
+        callback = self.callback()
         if tables is None or tables is self.tables:
-            pack = self.tables.pack(self._F0, callback=self.callback(), **self._own_routines)
+            pack = self.tables.pack(self._F0, callback=callback, **self._own_routines)
         else:
-            pack = tables.pack(self._F0, callback=self.callback(), **self._routines(tables))
+            pack = tables.pack(self._F0, callback=callback, **self._routines(tables))
+        callback.link(pack)
         return pack._replace(reals=pack.reals.copy()) if self._own_numbers else pack
 
     @cached_property

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,14 @@ from haugmbd.errors import UsageError
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.model.immutable import immutable
 from haugmbd.workspace.layout import WIDTH
+
+COLUMNS = {
+    "r": slice(0, EULER),
+    "p": slice(EULER, VELOCITY),
+    "v": slice(VELOCITY, OMEGA_BAR),
+    "omega_bar": slice(OMEGA_BAR, WIDTH),
+}
+"""Columns of the arrays of a state in the rows of the bodies."""
 
 
 @public_class
@@ -95,19 +103,27 @@ class State:
 
         flat: the same numbers, never written to: the arrays of the state are then parts of them, not copies
         """
-        rows = (y if flat is None else flat)[: WIDTH * n_bodies].reshape(n_bodies, WIDTH)
-        parts = (
-            rows[:, 0:3],
-            rows[:, EULER:VELOCITY],
-            rows[:, VELOCITY:OMEGA_BAR],
-            rows[:, OMEGA_BAR:WIDTH],
-            y[WIDTH * n_bodies :],
-        )
         if flat is None:
+            rows = y[: WIDTH * n_bodies].reshape(n_bodies, WIDTH)
+            parts = *(rows[:, columns] for columns in COLUMNS.values()), y[WIDTH * n_bodies :]
             return cls.of_numbers(float(t), *(part.copy() for part in parts))
-        state = cls.of_numbers(float(t), *parts)
-        vars(state)["flat"] = flat
+        state = cls.__new__(cls)
+        known = vars(state)
+        known["t"], known["flat"], known["_n_bodies"] = float(t), flat, n_bodies
         return state
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Array:
+            """Return an array of a state that is made of its flat vector, when it is first asked for: most events ask for few."""
+            n_bodies = vars(self).get("_n_bodies")
+            if n_bodies is None or not (name in COLUMNS or name == "angles"):
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            end = WIDTH * n_bodies
+            part = self.flat[end:] if name == "angles" else self.flat[:end].reshape(n_bodies, WIDTH)[:, COLUMNS[name]]
+            part.flags.writeable = False
+            vars(self)[name] = part
+            return part
 
     @classmethod
     def of_numbers(cls, t: float, r: Array, p: Array, v: Array, omega_bar: Array, angles: Array) -> State:

@@ -122,6 +122,52 @@ class Animated:
         where: Path = view("to_vtk")(self, path, frames=frames)
         return where
 
+    def to_mcap(self, path: str | Path, *, frames: int | None = None) -> Path:
+        """Write the motion as an MCAP recording, for Foxglove (extra `mcap`): poses and velocities of the bodies, and their shapes.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, .mcap.
+        frames : int, optional
+            Number of instants, at equal steps of time; by default as in `animate`.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        UsageError
+            If frames is not an integer >= 1, if the ending is not .mcap, if the package is not installed, or if the path cannot be written.
+        """
+        where: Path = view("to_mcap")(self, path, frames=frames)
+        return where
+
+    def to_rerun(self, path: str | Path, *, frames: int | None = None) -> Path:
+        """Write the motion as a recording of Rerun (extra `rerun`): poses and velocities of the bodies, and their shapes.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, .rrd.
+        frames : int, optional
+            Number of instants, at equal steps of time; by default as in `animate`.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        UsageError
+            If frames is not an integer >= 1, if the ending is not .rrd, if the package is not installed, or if the path cannot be written.
+        """
+        where: Path = view("to_rerun")(self, path, frames=frames)
+        return where
+
     def snapshot(self, t: float, path: str | Path, *, through: str = "matplotlib") -> Path:
         """Write a picture of the motion at one time, .png, .jpg, .pdf or .svg.
 

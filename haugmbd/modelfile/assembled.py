@@ -36,11 +36,11 @@ PLANES = {"xy": (1.0, 1.0, -1.0), "xz": (1.0, -1.0, 1.0), "yz": (-1.0, 1.0, 1.0)
 """Diagonals of the reflections."""
 GROUND = "ground"
 
-GLOBAL_POINTS = ("point", "point_i", "point_j", "center", "plane_point", "contact_point")
+GLOBAL_POINTS = ("point", "point_i", "point_j", "center", "plane_point", "contact_point", "sphere_center")
 GLOBAL_DIRECTIONS = ("axis", "direction", "normal", "plane_normal", "side", "flow", "gravity", "c")
 BODY_VECTORS = ("a_bar", "b_bar", "c_bar", "s_bar", "e_bar", "n_bar")
 """Keys of geometry: of the whole, and, with the ending of a body, fixed on it."""
-NAMES = ("i", "j", "body", "plane_body", "joint", "joint_a", "joint_b", "rotation_joint", "translation_joint")
+NAMES = ("i", "j", "body", "plane_body", "surface_body", "joint", "joint_a", "joint_b", "rotation_joint", "translation_joint")
 """Keys whose text is the name of a part."""
 WITHOUT_IMAGE = ("StateForce",)
 """Loads in global components of which only their function knows the meaning."""
@@ -302,7 +302,7 @@ class _Copy:
         if given.get("helix_angle"):
             moved["helix_angle"] = -given["helix_angle"]
             self.notes.append(f"{self.where} has a hand: its mirror image has the helix angle {moved['helix_angle']:g} rad")
-        if kind == "Coupling":
+        if kind in ("Coupling", "Freewheel"):
             moved["terms"] = [
                 each | {"coefficient": each["coefficient"] * self.sense(old["coordinate"])}
                 for each, old in zip(moved["terms"], given["terms"], strict=True)

@@ -316,7 +316,7 @@ class _Parts:
         if kind in ROPE_CLASSES:
             return ROPE_CLASSES[kind](**values | {"path": [self.path_entry(entry) for entry in values["path"]]})
         if kind in ROLLING_CLASSES:
-            values |= {key: self.on(values[key]) for key in ("body", "plane_body") if key in values}
+            values |= {key: self.on(values[key]) for key in ("body", "plane_body", "surface_body") if key in values}
             return ROLLING_CLASSES[kind](**values)
         if kind in GUIDE_CLASSES:
             return GUIDE_CLASSES[kind](**values | {"i": self.on(values["i"]), "j": self.on(values["j"])})

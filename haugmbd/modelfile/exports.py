@@ -80,17 +80,28 @@ def checked(system: Any, path: Any, ending: str) -> Path:
 
 def finished(path: Path, system: System, faults: list[Fault], leave_out: bool) -> list[str]:
     """Return the faults as texts of parts that are left out. Raise ModelFileError, with all of them, unless that is allowed."""
-    remedy = "Leave it out, or save the system as a model file, .json, which has it."
     faults = [
         *(_with_hint(fault, system, path.suffix) for fault in faults),
-        *(Fault(contact.where, "a rigid contact has no place in this format", remedy) for contact in system.contacts),
+        *(Fault(contact.where, RIGID, CONTACT_REMEDY) for contact in system.contacts),
     ]
     if faults and not leave_out:
         raise ModelFileError(str(path), faults, "cannot hold the system")
     return [f"{fault.where}: {fault.what}" for fault in faults]
 
 
-LOADS_IN: dict[str, str] = {"TSDA": ".xml .asmt", "PointForce": ".xml", "Torque": ".xml", "RSDA": ".xml", "JointSpring": ".xml"}
+RIGID = "it is rigid, with an impact law, and the contact of programs that read this format is soft: motions would differ"
+CONTACT_REMEDY = (
+    "Leave it out with leave_out=True, and let the other program find contacts of the shapes, which are written; "
+    "or save the system as .json, which has it."
+)
+LOADS_IN: dict[str, str] = {
+    "TSDA": ".xml .asmt .sdf",
+    "PointForce": ".xml",
+    "Torque": ".xml",
+    "RSDA": ".xml .sdf",
+    "JointSpring": ".xml .sdf",
+    "JointLimit": ".xml .urdf .sdf",
+}
 """Endings of the files that hold a load that is linear, or constant."""
 JOINTS_IN: dict[str, str] = {
     "Distance": ".urdf .xml .asmt",

@@ -1,6 +1,7 @@
 r"""read_fcstd: an assembly of a FreeCAD document as a System: the joints of its Assembly workbench, as its solver gets them.
 
     document    a zip file with Document.xml: objects by name, with properties; shapes are in files of their own, which are not read
+    link        an object of this document, or of one in its folder; features of a body are in the body's frame
     part        the first object below the assembly on the path of a reference; its Placement, in millimetres
     marker      T_part^-1 T_object Placement1     the frame of a joint is kept relative to the object of the reference, on the part
     joint       Fixed, Revolute, Cylindrical, Slider, Ball, Parallel, Perpendicular, Angle, RackPinion, Screw, Gears, Belt, and Distance
@@ -35,8 +36,8 @@ from haugmbd.math import euler_parameters
 from haugmbd.modelfile.asmt.assembly import AsmtJoint, AsmtLimit, Assembly, Marker, Part
 from haugmbd.modelfile.asmt.assembly import AsmtMotion as Motion
 from haugmbd.modelfile.asmt.mechanism import UNIT, mechanism
-from haugmbd.modelfile.asmt.read import reported
-from haugmbd.modelfile.imports import IDENTITY, Transform, close_joints, read_stiffness
+from haugmbd.modelfile.asmt.read import closed, reported
+from haugmbd.modelfile.imports import IDENTITY, Transform, read_stiffness
 from haugmbd.modelfile.text import number, read_bounded
 from haugmbd.modelfile.values import finite
 from haugmbd.modelfile.xml_reader import Element, parse_xml
@@ -48,8 +49,12 @@ MILLIMETRE = 1e-3
 """[m] FreeCAD's unit of length."""
 MAX_BYTES, MAX_DOCUMENT, MAX_ELEMENTS = 512 * 2**20, 64 * 2**20, 600_000
 """Of the file, of its Document.xml, and elements in it."""
-MAX_PATH = 40
-"""Names on the path of a reference."""
+MAX_PATH, MAX_OTHERS = 40, 200
+"""Names on the path of a reference, and documents beside the one that is read."""
+CONTAINERS = ("App::Part", "Assembly::AssemblyObject", "App::DocumentObjectGroup", "App::Link")
+"""Objects whose parts have placements of their own below them."""
+PLACED = ("PartDesign::Body", "PartDesign::Plane", "PartDesign::Line", "PartDesign::Point", "PartDesign::CoordinateSystem")
+"""Objects of PartDesign whose placement counts: the others are features, in the frame of their body."""
 LARGEST = 1e20
 """Numbers are below it: an inertia grows with the fifth power of a length."""
 GRAVITY = (0.0, 0.0, -9.80665)
@@ -98,11 +103,13 @@ class Item:
 
 @dataclass
 class Document:
-    """The objects of a document by name, and the assembly that is made of them."""
+    """The objects of a document by name, the assembly that is made of them, and the objects of documents beside it, by their files."""
 
     items: dict[str, Item]
     made: Assembly
     assembly: Item
+    folder: FilePath
+    others: dict[str, dict[str, Item] | None] = field(default_factory=dict)
 
     def fault(self, item: Item, what: str, remedy: str) -> None:
         """Record a fault of an object."""
@@ -164,7 +171,7 @@ def read_fcstd(
     -----
     FreeCAD works in millimetres. Bodies have the labels of the parts. Without masses each part has 1 kg, as FreeCAD's solver has it: the
     report warns of it. Distance joints of faces and edges depend on shapes, which are not read, and are refused by name.
-    Nothing of the file is executed, and only its Document.xml is opened.
+    Nothing of the file is executed, and only its Document.xml is opened, and those of documents in its folder that links lead to.
     """
     check_tolerance(tolerance)
     rho = None if density is None else finite(density)
@@ -182,7 +189,7 @@ def read_fcstd(
     if built is None or made.faults:
         raise ModelFileError(str(path), made.faults)
     built.system.tolerance = tolerance
-    done = close_joints(built.system, bool(built.system.joints), close)
+    done = closed(built, close)
     nothing_moves = "All its parts are grounded, or fixed to those that are."
     return reported(made, built, done, (str(path), "FCStd", nothing_moves), stiffness)
 
@@ -193,22 +200,7 @@ def _document(path: FilePath, wanted: str | None) -> Document:
     def refuse(what: str, remedy: str = "") -> ModelFileError:
         return ModelFileError(str(path), [Fault("the whole file", what, remedy)])
 
-    try:
-        with zipfile.ZipFile(BytesIO(read_bounded(path, MAX_BYTES))) as archive:
-            entry = archive.getinfo("Document.xml")
-            if entry.file_size > MAX_DOCUMENT:
-                raise refuse(f"its Document.xml has {entry.file_size} bytes, more than {MAX_DOCUMENT}")
-            with archive.open(entry) as file:
-                data = file.read(MAX_DOCUMENT + 1)
-        if len(data) > MAX_DOCUMENT:
-            raise refuse(f"its Document.xml has more than {MAX_DOCUMENT} bytes")
-        top = parse_xml(data, elements=MAX_ELEMENTS)
-    except (zipfile.BadZipFile, zlib.error, KeyError, NotImplementedError, RuntimeError, EOFError) as error:
-        raise refuse(f"it is no FreeCAD document: {error}"[:200], "Give the file that FreeCAD saves, .FCStd.") from None
-    except UsageError as error:
-        if isinstance(error, ModelFileError):
-            raise
-        raise refuse(f"its Document.xml: {str(error).rstrip('.')}") from None
+    top = _opened(path)
     items = _items(top)
     found = [item for item in items.values() if item.type == ASSEMBLY]
     if wanted is not None:
@@ -222,7 +214,58 @@ def _document(path: FilePath, wanted: str | None) -> Document:
         if wanted is not None:
             raise UsageError(f"assembly: there is no {wanted!r:.80} alone{did_you_mean(wanted, names)}; {there}.")
         raise refuse(f"it has {len(names)} assemblies", f"Give assembly= of the one to read: {there}.")
-    return Document(items, Assembly(found[0].label, MILLIMETRE), found[0])
+    return Document(items, Assembly(found[0].label, MILLIMETRE), found[0], path.parent)
+
+
+def _opened(path: FilePath) -> Element:
+    """Return the Document.xml of a file. Raise ModelFileError if it is no document."""
+
+    def refuse(what: str, remedy: str = "") -> ModelFileError:
+        return ModelFileError(str(path), [Fault("the whole file", what, remedy)])
+
+    try:
+        with zipfile.ZipFile(BytesIO(read_bounded(path, MAX_BYTES))) as archive:
+            entry = archive.getinfo("Document.xml")
+            if entry.file_size > MAX_DOCUMENT:
+                raise refuse(f"its Document.xml has {entry.file_size} bytes, more than {MAX_DOCUMENT}")
+            with archive.open(entry) as file:
+                data = file.read(MAX_DOCUMENT + 1)
+        if len(data) > MAX_DOCUMENT:
+            raise refuse(f"its Document.xml has more than {MAX_DOCUMENT} bytes")
+        return parse_xml(data, elements=MAX_ELEMENTS)
+    except (zipfile.BadZipFile, zlib.error, KeyError, NotImplementedError, RuntimeError, EOFError) as error:
+        raise refuse(f"it is no FreeCAD document: {error}"[:200], "Give the file that FreeCAD saves, .FCStd.") from None
+    except UsageError as error:
+        if isinstance(error, ModelFileError):
+            raise
+        raise refuse(f"its Document.xml: {str(error).rstrip('.')}") from None
+
+
+def _linked_elsewhere(document: Document, item: Item, key: str, part: Item) -> Item | None:
+    """Return the object of another document that a link shows; None, with a fault of the joint `item`, where that is not to be had."""
+    element = part.properties.get("LinkedObject")
+    file, name = _attribute(element, "XLink", "file"), _attribute(element, "XLink", "name")
+    items = _items_beside(document, file)
+    if items is not None and name in items:
+        return items[name]
+    what = (
+        f"{key} leads into {part.label!r:.60}, a link to {name!r:.60} of {file!r:.120}, which is not in the folder of the document"
+    )
+    document.fault(item, what, "Put that file there, or join the link itself.")
+    return None
+
+
+def _items_beside(document: Document, file: str) -> dict[str, Item] | None:
+    """Return the objects of another document in the folder; None if it is not there, outside, or no document."""
+    if file not in document.others:
+        document.others[file] = None
+        try:
+            path = (document.folder / file).resolve()
+            if len(document.others) <= MAX_OTHERS and path.is_relative_to(document.folder.resolve()) and path.is_file():
+                document.others[file] = _items(_opened(path))
+        except (OSError, ValueError, RuntimeError, UsageError):
+            return None
+    return document.others[file]
 
 
 def _items(top: Element) -> dict[str, Item]:
@@ -293,7 +336,7 @@ def _placement(document: Document, item: Item, key: str) -> Transform:
 
 def _own_place(document: Document, item: Item) -> Transform:
     """Return the placement that an object gives to what is in it; features of a PartDesign body have that of the body."""
-    if item.type.startswith("PartDesign::") and item.type != "PartDesign::Body":
+    if item.type.startswith("PartDesign::") and item.type not in PLACED:
         return IDENTITY
     place = _placement(document, item, "Placement")
     if item.type != "App::Link" or not _true(item, "LinkTransform", False):
@@ -377,9 +420,17 @@ def _path(document: Document, item: Item, key: str) -> tuple[list[Item], str] | 
         names, last = [*names, last], ""
     if document.assembly.name in names:
         names = names[names.index(document.assembly.name) + 1 :]
-    found = []
+    found: list[Item] = []
+    items = document.items
     for name in names[:MAX_PATH]:
-        one = document.items.get(name)
+        if found and _attribute(found[-1].properties.get("LinkedObject"), "XLink", "file"):
+            shown = _linked_elsewhere(document, item, key, found[-1])
+            if shown is None:
+                return None
+            if shown.type not in CONTAINERS:
+                break  # what follows is a feature of a body, in its frame
+            items = document.others[_attribute(found[-1].properties["LinkedObject"], "XLink", "file")] or {}
+        one = items.get(name)
         if one is None or link.attributes.get("file"):
             what = f"{key} leads to {name!r:.60}, which is not in this document"
             document.fault(item, what, "Put linked objects into the document, or join the link itself.")

@@ -138,7 +138,7 @@ JOINT_CLASSES: dict[str, type[Joint]] = {
     if isinstance(getattr(joints, name), type) and getattr(joints, name) in joints.CATALOGUE
 }
 """Joints of the catalogue by every name that they have."""
-COUPLING_CLASSES: dict[str, type[Joint]] = {kind.__name__: kind for kind in joints.COUPLINGS}
+COUPLING_CLASSES: dict[str, type[Joint]] = {kind.__name__: kind for kind in (*joints.COUPLINGS, *joints.FREEWHEELS)}
 """Couplings of joint coordinates: a file has the arguments of their constructors, and names in place of joints."""
 _COORDINATE = CoordinateReference()
 _TERM = Record((Field("coordinate", _COORDINATE), Field("coefficient", Number())), "a coordinate and its coefficient")
@@ -158,6 +158,7 @@ _GEAR = (
 )
 COUPLING_FIELDS: dict[str, tuple[Field, ...]] = {
     "Coupling": (Field("terms", ListOf(_TERM, 1)), Field("f", TimeValue(), False)),
+    "Freewheel": (Field("terms", ListOf(_TERM, 1), says="their sum may grow and not fall"),),
     "Gear": _GEAR,
     "RackPinion": (
         Field("rotation_joint", _COORDINATE),
@@ -181,9 +182,22 @@ COUPLING_FIELDS: dict[str, tuple[Field, ...]] = {
 ROLLING_CLASSES: dict[str, type[Joint]] = {kind.__name__: kind for kind in joints.ROLLING}
 _PLANE = (Field("plane_normal", VECTOR, False), Field("plane_body", Reference("body"), False, "by default the ground"))
 _BODY, _RADIUS, _PLANE_POINT = Field("body", Reference("body")), Field("radius", Number("m")), Field("plane_point", POINT, False)
+_BALL = (_BODY, Field("center", POINT), _RADIUS)
+_SURFACE = (
+    Field("inside", Flag(), False, "whether the ball is in the surface"),
+    Field("surface_body", Reference("body"), False, "by default the ground"),
+)
 ROLLING_FIELDS: dict[str, tuple[Field, ...]] = {
     "RollingDisc": (_BODY, Field("center", POINT), Field("axis", VECTOR), _RADIUS, _PLANE_POINT, *_PLANE),
     "RollingSphere": (_BODY, Field("center", POINT), _RADIUS, _PLANE_POINT, *_PLANE),
+    "RollingOnCylinder": (
+        *_BALL,
+        Field("point", POINT, says="of the axis of the cylinder"),
+        Field("axis", VECTOR),
+        Field("cylinder_radius", Number("m")),
+        *_SURFACE,
+    ),
+    "RollingOnSphere": (*_BALL, Field("sphere_center", POINT), Field("sphere_radius", Number("m")), *_SURFACE),
     "KnifeEdge": (_BODY, Field("point", POINT), Field("direction", VECTOR), *_PLANE),
 }
 """Rolling joints: a file has the arguments of their constructors, global geometry at the modelled pose."""

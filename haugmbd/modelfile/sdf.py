@@ -4,6 +4,10 @@ r"""read_sdf: a model or world of SDFormat as a System, its closed loops include
     defaults    of a model: the world;  of a link, or a frame: its model;  of a joint: its child link;  of an inertia: its link
     joint       between the frames of its parent and its child, any graph: a closed loop is closed as the poses say
     axis        in the frame of the joint, or of expressed_in;  before version 1.5, or with use_parent_model_frame, of the model
+    placement   of a model by one of its frames P:   T(model) = T(relative_to) T(pose) T(P in the model)^-1
+    merged      an included model's links, frames and joints are those of the model that includes it; what stood relative to its own
+                model frame stands relative to a frame _merged__NAME__model__ in its place
+    attached    a frame: to the world or its model, or as it says;  a joint: to its child;  a model: to its canonical link, the first
 
 Links that fixed joints connect become one body; those fixed to the world, and static models, are the ground.
 Source: the SDFormat specification, versions 1.4 to 1.12, and its semantics of frames.
@@ -20,7 +24,7 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame
-from haugmbd.bodies.inertia import MassProperties, combine
+from haugmbd.bodies.inertia import MassProperties, box, capsule, combine, cylinder, ellipsoid, sphere
 from haugmbd.bodies.shapes import Shape
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.coordinate import Coordinate
@@ -67,7 +71,11 @@ ALIGNED = 1e-9
 NO_MASS = 1e-8
 """Part of all mass below which a link is one of those that stand between two joints: read without mass, if joints give its motion."""
 NO_LIMIT = 1e15
-"""A limit of this size, with which programs write that there is none."""
+"""A limit of this size, with which programs write that there is none: 1e16, 1.79769e308, inf."""
+WATER = 1000.0
+"""[kg/m3] The density of collision shapes that give none, where an inertia is computed from them."""
+WITHOUT_BODIES = ("sun", "ground_plane", "ground plane")
+"""Models of the simulator's own collection that have no moving part: a light, and a plane that is fixed."""
 READ = {
     "sdf": ("world", "model"),
     "world": ("model", "include", "gravity", "frame", "joint"),
@@ -82,11 +90,12 @@ REMEDY = "Remove it, or replace it by a part of the system."
 
 @dataclass
 class Place:
-    """A named frame: what its pose is relative to, and the pose there."""
+    """A named frame: what its pose is relative to, and the pose there; of a model the frame inside that is placed, if not its own."""
 
     line: int
     relative_to: str
     pose: Transform
+    placement: str = ""
 
 
 @dataclass
@@ -104,8 +113,9 @@ class Link:
 class Read:
     """The contents of a file: frames by their full names, links, joints as elements with their scope; what is ignored, and faults.
 
-    attached: what frames are attached to;  found: global poses;  light: links that are read without mass
-    folded: axes of joints that stand for two, see `_fold`
+    attached: what frames and joints are attached to;  canonical: the link that a model's frame is attached to;  found: global poses
+    light: links that are read without mass
+    folded: axes of joints that stand for two, see `_fold`;  of_model: joints whose axes are in the frame of their model
     """
 
     path: FilePath
@@ -120,6 +130,8 @@ class Read:
     gravity: Array = field(default_factory=lambda: np.array(GRAVITY))
     name: str = ""
     attached: dict[str, str] = field(default_factory=dict)
+    canonical: dict[str, str] = field(default_factory=dict)
+    of_model: set[str] = field(default_factory=set)
     active: list[FilePath] = field(default_factory=list)
     light: frozenset[str] = frozenset()
     folded: dict[str, Array] = field(default_factory=dict)
@@ -269,7 +281,7 @@ def _is_plain(pair: list[tuple[str, Element]]) -> bool:
             ends = [] if limit is None else [one for one in limit.children if one.tag in ("lower", "upper")]
             if axis.first("dynamics") is not None or axis.first("mimic") is not None:
                 return False
-            if any(not _text(one).lstrip("-+").lower().startswith(("inf", "1e+1", "1e1")) for one in ends):
+            if not all(_is_endless(_text(one)) for one in ends):
                 return False
     return True
 
@@ -325,7 +337,7 @@ def _read_file(read: Read, top: Element) -> None:
         for frame in world.all("frame"):
             _read_frame(read, frame, "")
         read.joints += [("", joint) for joint in world.all("joint")]
-    alone = len(models) == 1
+    alone = len(models) == 1 and not any(world.all("frame") or world.all("joint") for world in worlds)
     for model in models:
         if model.tag == "include":
             _read_include(read, model, "", alone)
@@ -387,9 +399,19 @@ def _numbers(read: Read, element: Element | None, shape: tuple[int, ...], where:
 def _number(read: Read, element: Element | None, where: str, default: float = 0.0, *, limit: bool = False) -> float:
     """Return a number; infinities of a limit stay."""
     text = _text(element)
-    if limit and text.lstrip("+-").lower() in ("inf", "infinity"):
+    if limit and _is_endless(text):
         return -np.inf if text.startswith("-") else np.inf
     return float(_numbers(read, element, (1,), where, default)[0]) if element is not None and text else default
+
+
+def _is_endless(text: str) -> bool:
+    """Return whether a limit is infinity, or a number by which programs write that there is none."""
+    if text.lstrip("+-").lower() in ("inf", "infinity"):
+        return True
+    try:
+        return abs(number(text)) >= NO_LIMIT
+    except ValueError:
+        return False
 
 
 def _true(element: Element | None) -> bool:
@@ -416,7 +438,8 @@ def _put(read: Read, scope: str, name: str, element: Element, relative_to: str, 
     """Add a frame, and return its full name."""
     full = _full(scope, name)
     if full in read.frames or name == WORLD:
-        read.fault(element.line, f"{element.tag} {full!r:.80}", "the name is there twice, or reserved", "Give each its own name.")
+        what = "the name is reserved for the ground" if name == WORLD else "the name is there twice"
+        read.fault(element.line, f"{element.tag} {full!r:.80}", what, "Give each its own name.")
         return full
     read.frames[full] = Place(element.line, relative_to, pose)
     return full
@@ -437,17 +460,41 @@ def _read_frame(read: Read, element: Element, scope: str) -> None:
     read.attached[_full(scope, name)] = default
 
 
-def _read_model(read: Read, element: Element, scope: str, outer: str, *, static: bool, place: Transform | None = None) -> None:
-    """Read a model into a scope; place: the pose of an include in place of its own."""
+class Placed(NamedTuple):
+    """Where an include puts its model: the pose, if it gives one, what it is relative to, and the frame inside that is placed."""
+
+    pose: Transform | None
+    relative_to: str
+    frame: str
+
+
+def _read_model(read: Read, element: Element, scope: str, outer: str, *, static: bool, placed: Placed | None = None) -> None:
+    """Read a model into a scope; placed: by an include, whose pose and placement frame take the place of its own."""
     name = element.attributes.get("name", "")
     where, given = f"model {name!r:.80}", element.first("pose")
     _count(read, element, "model")
-    pose = _pose(read, given, where) if place is None else place
+    own, at = _full(scope, MODEL), Placed(None, "", "") if placed is None else placed
     parent = _full(outer, MODEL) if outer else WORLD
-    read.frames[_full(scope, MODEL)] = Place(element.line, _relative(given, outer, parent) if place is None else parent, pose)
+    pose = _pose(read, given, where) if at.pose is None else at.pose
+    frame = at.frame or ("" if at.pose is not None and placed is not None else element.attributes.get("placement_frame", ""))
+    relative = _relative(given, outer, parent) if at.pose is None else at.relative_to or parent
+    read.frames[own] = Place(element.line, relative, pose, _full(scope, frame) if frame and frame != MODEL else "")
     if scope:
-        read.frames.setdefault(scope, Place(element.line, _full(scope, MODEL), IDENTITY))
-    static = static or _true(element.first("static"))
+        read.frames.setdefault(scope, Place(element.line, own, IDENTITY))
+    canonical = element.attributes.get("canonical_link", "")
+    if canonical:
+        read.canonical[own] = _full(scope, canonical)
+    _read_parts(read, element, scope, static=static or _true(element.first("static")))
+    if canonical and read.canonical[own] not in read.links:
+        what = f"its canonical_link is {canonical!r:.80}, which is no link of it{did_you_mean(read.canonical[own], read.links)}"
+        read.fault(element.line, where, what, "Give one of its links.")
+    if len(read.links) > MAX_LINKS:
+        read.fault(element.line, where, f"it has more than {MAX_LINKS} links", "Split it.")
+        _raise(read)
+
+
+def _read_parts(read: Read, element: Element, scope: str, *, static: bool) -> None:
+    """Read the links, frames, joints and models inside of a model into a scope."""
     for link in element.all("link"):
         _read_link(read, link, scope, static)
     for frame in element.all("frame"):
@@ -457,15 +504,65 @@ def _read_model(read: Read, element: Element, scope: str, outer: str, *, static:
         at = joint.first("pose")
         child = _text(joint.first("child"))
         default = WORLD if child == WORLD else _full(scope, child)
-        _put(read, scope, own, joint, _relative(at, scope, default), _pose(read, at, f"joint {own!r}"))
+        full = _put(read, scope, own, joint, _relative(at, scope, default), _pose(read, at, f"joint {own!r}"))
+        read.attached[full] = default
+        if read.version < 1.05:  # noqa: PLR2004  the version
+            read.of_model.add(full)
         read.joints.append((scope, joint))
     for inner in element.all("model"):
         _read_model(read, inner, _full(scope, _name(read, inner, "model")), scope, static=static)
     for include in element.all("include"):
         _read_include(read, include, scope, alone=False, static=static)
-    if len(read.links) > MAX_LINKS:
-        read.fault(element.line, where, f"it has more than {MAX_LINKS} links", "Split it.")
-        _raise(read)
+
+
+def _merge(read: Read, model: Element, scope: str, name: str, placed: Placed, *, static: bool) -> None:
+    """Read the parts of an included model as those of the model that includes it."""
+    proxy, where = f"_merged__{name}__model__", f"model {name!r:.80}"
+    own, given = _full(scope, proxy), model.first("pose")
+    frame = placed.frame or ("" if placed.pose is not None else model.attributes.get("placement_frame", ""))
+    relative = placed.relative_to or (_full(scope, MODEL) if scope else WORLD)
+    pose = _pose(read, given, where) if placed.pose is None else placed.pose
+    if own in read.frames:
+        read.fault(model.line, where, "the name is there twice", "Give each its own name.")
+    read.frames[own] = Place(model.line, relative, pose, _full(scope, frame) if frame and frame != MODEL else "")
+    first = model.attributes.get("canonical_link", "") or next((link.attributes.get("name", "") for link in model.all("link")), "")
+    read.attached[own] = _full(scope, first) if first else relative
+    static = static or _true(model.first("static"))
+    _read_parts(read, _beside(model, proxy, read.version < 1.05), scope, static=static)  # noqa: PLR2004  the version
+
+
+def _beside(model: Element, proxy: str, old_axes: bool) -> Element:
+    """Return a copy of a model whose parts stand relative to the frame `proxy` where they stood relative to the model.
+
+    old_axes: whether the axes of joints are in the frame of the model
+    """
+
+    def renamed(element: Element) -> Element:
+        attributes = {key: proxy if value == MODEL else value for key, value in element.attributes.items()}
+        text = proxy if element.text.strip() == MODEL else element.text
+        return Element(element.tag, attributes, element.line, [renamed(child) for child in element.children], text)
+
+    parts = []
+    for child in model.children:
+        part = child if child.tag not in ("link", "frame", "joint", "model", "include") else renamed(child)
+        free = part.tag in ("link", "model", "include") or (part.tag == "frame" and not part.attributes.get("attached_to"))
+        if part.tag == "frame" and free:
+            part.attributes["attached_to"] = proxy
+        if free and part.tag != "frame":
+            pose = part.first("pose")
+            if pose is None and part.tag != "include":
+                pose = Element("pose", {}, part.line)
+                part.children.append(pose)
+            if pose is not None and not pose.attributes.get("relative_to"):
+                pose.attributes["relative_to"] = proxy
+        if part.tag == "joint":
+            for axis in (one for one in part.children if one.tag in ("axis", "axis2")):
+                xyz = axis.first("xyz")
+                of_model = old_axes or _true(axis.first("use_parent_model_frame"))
+                if xyz is not None and of_model and not xyz.attributes.get("expressed_in"):
+                    xyz.attributes["expressed_in"] = proxy
+        parts.append(part)
+    return Element(model.tag, dict(model.attributes), model.line, parts, model.text)
 
 
 def _read_link(read: Read, element: Element, scope: str, static: bool) -> None:
@@ -477,15 +574,15 @@ def _read_link(read: Read, element: Element, scope: str, static: bool) -> None:
     inertial, gravity = element.first("inertial"), element.first("gravity")
     visuals = [made for visual in element.all("visual") if (made := _visual(read, visual, where)) is not None]
     weightless = gravity is not None and not _true(gravity)
-    read.links[full] = Link(element.line, None if static else _inertia(read, inertial, where), visuals, weightless, static)
+    read.links[full] = Link(element.line, None if static else _inertia(read, element, inertial, where), visuals, weightless, static)
 
 
-def _inertia(read: Read, inertial: Element | None, where: str) -> MassProperties:
+def _inertia(read: Read, link: Element, inertial: Element | None, where: str) -> MassProperties:
     """Return the inertia in the frame of the link; mass 1 and moments 1 are the defaults of the format."""
     if inertial is None:
         return MassProperties(1.0, np.ones(3))
     if _true_attribute(inertial, "auto"):
-        read.fault(inertial.line, where, "its inertia is computed from collision shapes (auto)", "Give mass and inertia.")
+        return _inertia_of_shapes(read, link, inertial, where)
     mass, matrix = _number(read, inertial.first("mass"), where, 1.0), inertial.first("inertia")
     keys = {"ixx": 1.0, "iyy": 1.0, "izz": 1.0, "ixy": 0.0, "ixz": 0.0, "iyz": 0.0}
     J = {key: x if matrix is None else _number(read, matrix.first(key), where, x) for key, x in keys.items()}
@@ -495,6 +592,55 @@ def _inertia(read: Read, inertial: Element | None, where: str) -> MassProperties
         return MassProperties(1.0, np.ones(3))
     at = _pose(read, inertial.first("pose"), where)
     return MassProperties(mass, tensor).placed(at.r, at.A)
+
+
+def _inertia_of_shapes(read: Read, link: Element, inertial: Element, where: str) -> MassProperties:
+    """Return the inertia that the collision shapes of a link give, by their densities, or by the mass of the link if it has one."""
+    parts, before = list[MassProperties](), len(read.faults)
+    usual = _number(read, inertial.first("density"), where, WATER)
+    for collision in link.all("collision"):
+        density = _number(read, collision.first("density"), where, usual)
+        solid = _solid(read, collision, density, where) if density > 0.0 else None
+        if solid is None:
+            if len(read.faults) == before:
+                what = "its inertia is computed from collision shapes (auto), of which one has no known volume"
+                read.fault(collision.line, where, what, "Give mass and inertia.")
+            return MassProperties(1.0, np.ones(3))
+        at = _pose(read, collision.first("pose"), where)
+        parts.append(solid.placed(at.r + at.A @ solid.center, at.A))
+    if not parts:
+        read.fault(
+            inertial.line, where, "its inertia is computed from collision shapes (auto), and it has none", "Give mass and inertia."
+        )
+        return MassProperties(1.0, np.ones(3))
+    whole = combine(parts)
+    mass = _number(read, inertial.first("mass"), where, whole.mass)
+    if not mass > 0.0:
+        read.fault(inertial.line, where, f"its mass is {mass:g} kg", "Give a positive mass.")
+        return MassProperties(1.0, np.ones(3))
+    return MassProperties(mass, mass / whole.mass * whole.J_bar, whole.center)
+
+
+def _solid(read: Read, collision: Element, density: float, where: str) -> MassProperties | None:
+    """Return a collision shape as a solid about its own frame; None for meshes and surfaces."""
+    geometry = collision.first("geometry")
+    for shape in () if geometry is None else geometry.children:
+        size = {key: _number(read, shape.first(key), where, 1.0) for key in ("radius", "length")}
+        r, length = size["radius"], size["length"]
+        try:
+            if shape.tag == "box":
+                return box(_numbers(read, shape.first("size"), (3,), where, 1.0), density=density)
+            if shape.tag == "sphere":
+                return sphere(r, density=density)
+            if shape.tag == "cylinder":
+                return cylinder(r, length, density=density)
+            if shape.tag == "capsule":
+                return capsule(r, length, density=density)
+            if shape.tag == "ellipsoid":
+                return ellipsoid(_numbers(read, shape.first("radii"), (3,), where, 1.0), density=density)
+        except UsageError:
+            return None
+    return None
 
 
 def _true_attribute(element: Element, key: str) -> bool:
@@ -528,13 +674,11 @@ def _read_include(read: Read, element: Element, scope: str, alone: bool, *, stat
     uri, line = _text(element.first("uri")), element.line
     read.includes += 1
     found = _file_of(read, uri)
+    if found is None and uri.rstrip("/").rpartition("/")[2].lower() in WITHOUT_BODIES:
+        read.ignored[f"<include> of {uri!r:.120}, which has no moving part"] += 1
+        return
     if found is None or read.includes > MAX_INCLUDES or found in read.active:
-        what = (
-            "it includes itself"
-            if found in read.active
-            else f"the file of {uri!r:.120} is not in {str(read.root)!r}, or there are too many"
-        )
-        read.fault(line, "<include>", what, "Put the model into that folder as NAME/model.sdf, or give folder=.")
+        read.fault(line, "<include>", *_why_not_included(read, uri, found))
         return
     before = read.version
     top = _document(read, found)
@@ -546,28 +690,73 @@ def _read_include(read: Read, element: Element, scope: str, alone: bool, *, stat
     read.active.append(found)
     name = _text(element.first("name")) or models[0].attributes.get("name", "") or f"model at line {line}"
     given = element.first("pose")
-    place = None if given is None else _pose(read, given, f"include {name!r}")
-    if element.first("placement_frame") is not None:
-        read.fault(line, f"include {name!r}", "it has a placement_frame", "Give the pose of its model frame.")
-    merged = _true_attribute(element, "merge") or alone
-    inner = scope if merged and not scope else _full(scope, name)
+    pose = None if given is None else _pose(read, given, f"include {name!r}")
+    placed = Placed(pose, _relative(given, scope, ""), _text(element.first("placement_frame")))
+    if placed.frame and pose is None:
+        read.fault(line, f"include {name!r}", "it has a placement_frame and no <pose>", "Give its <pose>.")
+    if any(child.tag == "experimental:params" for child in element.children):
+        read.fault(
+            line, f"include {name!r}", "its experimental:params change the model, which is not read", "Write the model as it is."
+        )
     static = static or _true(element.first("static"))
-    _read_model(read, models[0], inner, scope, static=static, place=place)
+    if _true_attribute(element, "merge") and not alone:
+        _merge(read, models[0], scope, name, placed, static=static)
+    else:
+        _read_model(read, models[0], scope if alone else _full(scope, name), scope, static=static, placed=placed)
     read.active.pop()
     read.version = before
 
 
+def _why_not_included(read: Read, uri: str, found: FilePath | None) -> tuple[str, str]:
+    """Return why a file is not included, and what to do."""
+    put = "Put the model into that folder as NAME/model.sdf, or give folder=."
+    if found is not None and found in read.active:
+        return "it includes itself", "Remove it."
+    if read.includes > MAX_INCLUDES:
+        return f"it is one of more than {MAX_INCLUDES} includes", "Split the file."
+    if "://" in uri and uri.partition("://")[0].lower() in ("http", "https"):
+        return f"{uri!r:.120} is on a server, and nothing is downloaded", put
+    return f"the file of {uri!r:.120} is not in {str(read.root)!r}", put
+
+
 def _file_of(read: Read, uri: str) -> FilePath | None:
-    """Return the file of a uri inside of the folder; None if there is none."""
-    name = uri.removeprefix("model://").removeprefix("file://")
-    for path in (read.root / name, read.root / name / "model.sdf", read.path.parent / name):
+    """Return the file of a uri inside of the folder; None if there is none.
+
+    model://NAME is looked for in the folder, and in models/ of it; package://NAME/FILE also as FILE; others also beside the file that
+    includes them. Of a folder the file is that of its model.config, or model.sdf.
+    """
+    scheme, _, name = uri.rpartition("://")
+    name = name.strip("/") if scheme else name
+    if scheme not in ("", "model", "file", "package") or not name:
+        return None
+    places = [
+        read.root / name,
+        read.root / "models" / name,
+        (read.active or [read.path])[-1].parent / name,
+        read.path.parent / name,
+    ]
+    if scheme == "package":
+        places.append(read.root / name.partition("/")[2])
+    for place in places:
         try:
-            path = path.resolve()  # noqa: PLW2901
+            path = place.resolve()
+            if path.is_relative_to(read.root) and path.is_dir():
+                path = (path / _named_file(path)).resolve()
             if path.is_relative_to(read.root) and path.is_file():
                 return path
         except (OSError, ValueError, RuntimeError):
             return None
     return None
+
+
+def _named_file(folder: FilePath) -> str:
+    """Return the name of the newest file that the model.config of a folder names; model.sdf without one."""
+    config = folder / "model.config"
+    try:
+        named = parse_xml(read_bounded(config, MAX_BYTES), texts=True).all("sdf") if config.is_file() else []
+    except (UsageError, ModelFileError):
+        named = []
+    return max(((_version(one), _text(one)) for one in named if _text(one)), default=(0.0, "model.sdf"))[1]
 
 
 def _global(read: Read, name: str, line: int, where: str) -> Transform:
@@ -584,8 +773,26 @@ def _global(read: Read, name: str, line: int, where: str) -> Transform:
         name = read.frames[name].relative_to
     at = read.found.get(name, IDENTITY)
     for each in reversed(chain):
-        at = read.found[each] = at @ read.frames[each].pose if each not in read.found else read.found[each]
+        if each not in read.found:
+            own = read.frames[each]
+            inside = _inside(read, own.placement, each, where) if own.placement else IDENTITY
+            read.found[each] = at @ own.pose @ inside.inverse()
+        at = read.found[each]
     return at
+
+
+def _inside(read: Read, name: str, model: str, where: str) -> Transform:
+    """Return the pose of a frame inside of a model, relative to the frame of the model; a fault if it does not stand on that."""
+    pose, line = IDENTITY, read.frames[model].line
+    for _ in range(len(read.frames) + 1):
+        if name == model:
+            return pose
+        if name not in read.frames or read.frames[name].placement:
+            break
+        pose, name = read.frames[name].pose @ pose, read.frames[name].relative_to
+    what = _missing(read, name) if name not in read.frames else f"the frame that places it does not stand on it: {name!r:.80}"
+    read.fault(line, where, what, "Give as placement_frame a frame, a link or a joint of the model.")
+    return IDENTITY
 
 
 def _missing(read: Read, name: str) -> str:
@@ -600,8 +807,11 @@ def _link_of(read: Read, name: str, line: int, where: str) -> str:
         if name not in read.frames:
             read.fault(line, where, _missing(read, name), "Give a link.")
             return WORLD
-        if name.endswith(MODEL) or read.frames[name].relative_to == _full(name, MODEL):
-            scope = name.removesuffix(MODEL).removesuffix("::")
+        if name.endswith(f"::{MODEL}") or name == MODEL or read.frames[name].relative_to == _full(name, MODEL):
+            own = name if name.endswith(MODEL) else _full(name, MODEL)
+            if own in read.canonical:
+                return read.canonical[own]
+            scope = own.removesuffix(MODEL).removesuffix("::")
             return next((link for link in read.links if link.startswith(f"{scope}::" if scope else "")), WORLD)
         name = read.attached.get(name, read.frames[name].relative_to)
     return WORLD
@@ -733,7 +943,9 @@ def _add_joint(read: Read, system: System, scope: str, joint: Element, ends: tup
         )
         return
     if i is j:
-        if kind != "fixed":
+        if i.is_ground:
+            read.ignored["joints between links that are fixed to the ground"] += 1
+        elif kind != "fixed":
             read.fault(joint.line, where, f"it joins links of one body, {i.name!r}", "Give links that move against each other.")
         return
     at = _global(read, name, joint.line, where) if name in read.frames else IDENTITY
@@ -814,7 +1026,7 @@ def _axis(read: Read, scope: str, joint: Element, at: Transform, key: str, where
     A = at.A
     if inside:
         A = np.eye(3) if inside == WORLD else _global(read, _full(scope, inside), element.line, where).A
-    elif read.version < 1.05 or _true(element.first("use_parent_model_frame")):  # noqa: PLR2004  the version
+    elif _full(scope, joint.attributes.get("name", "")) in read.of_model or _true(element.first("use_parent_model_frame")):
         A = _global(read, _full(scope, MODEL), element.line, where).A
     numbers = {}
     for holder, tags in (

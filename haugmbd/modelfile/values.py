@@ -70,7 +70,7 @@ class Tolerance(Number):
 
 @dataclass(frozen=True)
 class Array(Kind):
-    """An array of numbers of one of some shapes."""
+    """An array of numbers of one of some shapes; () is that of a number."""
 
     shapes: tuple[tuple[int, ...], ...]
     unit: str = ""
@@ -265,7 +265,7 @@ def finite(given: Any) -> float | None:
 
 
 def _has_bad(values: Any) -> bool:
-    return any(_has_bad(value) if isinstance(value, list) else value is BAD for value in values)
+    return any(map(_has_bad, values)) if isinstance(values, list) else values is BAD
 
 
 def _shape(given: Any) -> tuple[int, ...] | None:
@@ -280,5 +280,7 @@ def _shape(given: Any) -> tuple[int, ...] | None:
 
 
 def _array_schema(shape: tuple[int, ...]) -> dict[str, Any]:
+    if not shape:
+        return {"$ref": "#/$defs/number"}
     items: dict[str, Any] = {"$ref": "#/$defs/number"} if len(shape) == 1 else _array_schema(shape[1:])
     return {"type": "array", "items": items, "minItems": shape[0], "maxItems": shape[0]}

@@ -272,8 +272,11 @@ def _numbers_of(vectors: Mapping[str, Any]) -> Document:
 
 def _rolling(joint: Any) -> Document:
     """Return the arguments of a rolling joint."""
-    values = {key: np.asarray(value, dtype=np.float64).tolist() for key, value in joint.given.items()}
-    return {"body": joint.j.name, **values, **({} if joint.grounded else {"plane_body": joint.i.name})}
+    values = {
+        key: value if isinstance(value, bool) else np.asarray(value, dtype=np.float64).tolist()
+        for key, value in joint.given.items()
+    }
+    return {"body": joint.j.name, **values, **({} if joint.grounded else {joint.surface_key: joint.i.name})}
 
 
 def _coordinate(part: Joint | Coordinate) -> Any:

@@ -11,6 +11,7 @@ Backward through the projections, du and dq their corrections, m and mu their mu
 
     K (w_u, w_lam) = (ubar, 0)         J -= w_lam u + m w_u        nu += w_lam        M -= w_u du^T        ubar -= J^T w_lam
     K (w_q, w_mu) = (qbar, 0)          J -= mu w_q                 Phi -= w_mu        M -= w_q dq^T
+    p+ = p- exp(dpi_bar), p- = p / |p|:     pbar <- pbar exp(dpi_bar)^-1, and what is across p- over |p|, of the p that a step computes
 
 What rows and forces depend on is on a tape of their evaluation by the library's own kernels (`compiled.taped`), which is swept backward.
 The cost does not depend on the number of parameters: their derivatives of the tables are multiplied in at the end.
@@ -80,7 +81,11 @@ class Recorder(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Work arrays.  x, w, m: (nodes, 6) solutions;  k, stages, kbar: (s, ny);  end, bar, dot: (ny,)"""
+    """Work arrays.
+
+    x, w, m: (nodes, 6) solutions;  k, stages, kbar: (s, ny);  end, bar, dot: (ny,)
+    lengths: (nb + 1,) of the Euler parameters at the end of a step, before they are normalized
+    """
 
     x: Array
     w: Array
@@ -91,6 +96,7 @@ class Room(NamedTuple):
     end: Array
     bar: Array
     dot: Array
+    lengths: Array
 
 
 @kernel
@@ -289,14 +295,37 @@ def projection_back(P: Pack, TP: TapedPack, tape: Recorder, room: Room, t: float
         turn_of(bodies, own, k, x)
     seed_inertia(TP, tape, w, x)
     take_state(tape, bar)
-    # Euler parameters were normalized
     for k in range(1, n):
-        along = 0.0
-        for a in range(3, 7):
-            along += bodies[k, a] * lines[k, a]
-        for a in range(3, 7):
-            lines[k, a] -= bodies[k, a] * along
+        turn_back(bodies, own, lines, k)
+        before_normalizing(own, lines, k, room.lengths[k])
     return OK
+
+
+@kernel
+def turn_back(bodies: Array, own: Array, lines: Array, k: int) -> None:
+    """Change the adjoint of the Euler parameters p e of body k to that of p: multiply it by e^-1, for the turn e = p^-1 (p e)."""
+    a0, a1, a2, a3 = own[k, 3], own[k, 4], own[k, 5], own[k, 6]
+    b0, b1, b2, b3 = bodies[k, 3], bodies[k, 4], bodies[k, 5], bodies[k, 6]
+    # e^-1 = (p e)^-1 p
+    e0 = b0 * a0 + b1 * a1 + b2 * a2 + b3 * a3
+    e1 = b0 * a1 - b1 * a0 - b2 * a3 + b3 * a2
+    e2 = b0 * a2 + b1 * a3 - b2 * a0 - b3 * a1
+    e3 = b0 * a3 - b1 * a2 + b2 * a1 - b3 * a0
+    d0, d1, d2, d3 = lines[k, 3], lines[k, 4], lines[k, 5], lines[k, 6]
+    lines[k, 3] = d0 * e0 - d1 * e1 - d2 * e2 - d3 * e3
+    lines[k, 4] = d0 * e1 + d1 * e0 + d2 * e3 - d3 * e2
+    lines[k, 5] = d0 * e2 - d1 * e3 + d2 * e0 + d3 * e1
+    lines[k, 6] = d0 * e3 + d1 * e2 - d2 * e1 + d3 * e0
+
+
+@kernel
+def before_normalizing(own: Array, lines: Array, k: int, length: float) -> None:
+    """Change the adjoint of the normalized Euler parameters of body k to that of those with a length."""
+    along = 0.0
+    for a in range(3, 7):
+        along += own[k, a] * lines[k, a]
+    for a in range(3, 7):
+        lines[k, a] = (lines[k, a] - own[k, a] * along) / length
 
 
 @kernel
@@ -336,6 +365,10 @@ def forward(P: Pack, room: Room, tableau: Tableau, t: float, h: float, y: Array)
     combine(b, h, y, room.dot, room.k, room.end)
     bodies = borrow(room.end, 0, ws.n_bodies(P), WIDTH)
     for k in range(1, bodies.shape[0]):
+        squares = 0.0
+        for a_p in range(3, 7):
+            squares += bodies[k, a_p] * bodies[k, a_p]
+        room.lengths[k] = np.sqrt(squares)
         normalize(bodies[k, 3:7])
     return code
 
@@ -411,6 +444,8 @@ def backward_entry(
             return code, k
         for a in range(bar.size):
             bar[a] += Z[k, a]
+    for k in range(room.lengths.size):
+        room.lengths[k] = 1.0  # as they are modelled
     return (projection_back(P, TP, tape, room, T[0], Y[0], Y[0], bar) if starts else OK), 0
 
 
@@ -571,7 +606,9 @@ def _room(design: Design, tableau: Any) -> Room:
     """Return work arrays."""
     ny, s = len(design.model.y0), len(tableau.c)
     nodes = workspace_array(NewtonEuler().pack(design.model), "SOLUTION").shape[0]
-    return Room(*np.zeros((3, nodes, 6)), *(np.zeros((s, ny)) for _ in range(3)), *np.zeros((3, ny)))
+    return Room(
+        *np.zeros((3, nodes, 6)), *(np.zeros((s, ny)) for _ in range(3)), *np.zeros((3, ny)), np.ones(len(design.model.bodies))
+    )
 
 
 class Motion(NamedTuple):

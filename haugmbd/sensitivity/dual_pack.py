@@ -12,62 +12,21 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.ffi import C_FUNCTION, YES, Callback
-from haugmbd.compiled.function_pointers import FunctionPointer, Routine, function_type, types
-from haugmbd.compiled.native_tuples import tuple_pointer
-from haugmbd.compiled.numba_names import COMPILES, Nothing, typeof_impl
+from haugmbd.compiled.numba_names import typeof_impl
 from haugmbd.compiled.scalars import DUAL, LANES, Dual
 from haugmbd.compiled.taped import TAPED, Taped
-from haugmbd.workspace.layout import PACK_TYPE, Pack, place_in
+from haugmbd.workspace.families import new_family, twin
+from haugmbd.workspace.layout import Pack, place_in
 
-DUAL_PACK, TAPED_PACK = tuple_pointer("DualPack"), tuple_pointer("TapedPack")
-DUAL_TWIN, TAPED_TWIN = "|dual", "|taped"
-"""Behind the name of a routine for duals, or for numbers on a tape, where an engine looks for it."""
-
-
-class Family(NamedTuple):
-    """Numbers in place of doubles.  number: their type;  pack: that of a Pack of them;  variant: of the names of routines"""
-
-    number: Any
-    pack: Any
-    variant: str
-
-
-DUALS, TAPES = Family(Dual, DUAL_PACK, DUAL_TWIN), Family(Taped, TAPED_PACK, TAPED_TWIN)
-
-
-@cache
-def type_in(family: Family, kind: Any) -> Any:
-    """Return a type with other numbers in place of doubles in its arrays, and of a Pack that of these numbers."""
-    if kind is PACK_TYPE:
-        return family.pack
-    if isinstance(kind, types.Array) and kind.dtype == types.float64:
-        return types.Array(family.number, kind.ndim, kind.layout)
-    if isinstance(kind, types.CPointer):
-        return types.CPointer(family.number)
-    if isinstance(kind, FunctionPointer):
-        return function_type(signature_in(family, kind.sig))
-    if isinstance(kind, types.NamedUniTuple):
-        return types.NamedUniTuple(type_in(family, kind.dtype), kind.count, kind.instance_class)
-    if isinstance(kind, types.NamedTuple):
-        return types.NamedTuple(tuple(type_in(family, each) for each in kind.types), kind.instance_class)
-    return kind
-
-
-def signature_in(family: Family, signature: Any) -> Any:
-    """Return a signature with other numbers in place of doubles in arrays."""
-    return signature.return_type(*(type_in(family, each) for each in signature.args)) if COMPILES else Nothing()
-
-
-if COMPILES:
-    for _family in (DUALS, TAPES):
-        _family.pack.fields = {name: type_in(_family, kind) for name, kind in PACK_TYPE.fields.items()}
+DUALS, TAPES = new_family("DualPack", Dual, "|dual"), new_family("TapedPack", Taped, "|taped")
+"""The variants stand behind the name of a routine where an engine looks for it."""
+DUAL_PACK, TAPED_PACK = DUALS.pack, TAPES.pack
 
 
 class DualPack(Pack):
@@ -88,21 +47,6 @@ def dual_pack_type(pack: DualPack, context: Any) -> Any:
 def taped_pack_type(pack: TapedPack, context: Any) -> Any:
     """Return the one type of every TapedPack."""
     return TAPED_PACK
-
-
-_twins: dict[tuple[int, str], tuple[Routine, Routine]] = {}
-
-
-def twin(routine: Any, family: Family = DUALS) -> Any:
-    """Return the routine with other numbers in place of doubles; a tuple of routines member by member, and callbacks as they are."""
-    if isinstance(routine, tuple):
-        return type(routine)(*(twin(each, family) for each in routine))
-    if not isinstance(routine, Routine):
-        return routine
-    key = id(routine), family.variant
-    if key not in _twins:
-        _twins[key] = routine, Routine(routine._function, signature_in(family, routine.signature), family.variant)
-    return _twins[key][1]
 
 
 def duals_of(values: Array) -> Any:
@@ -149,7 +93,7 @@ class DualCallback(Callback):
         """Return F and Q_user that a callback writes."""
         arrays, succeeded = [np.array(x, dtype=np.float64) for x in given[:3]], ctypes.c_double(0.0)
         arrays.append(np.zeros_like(given[3]))
-        C_FUNCTION(callback.address)(t, *(x.ctypes.data for x in arrays), ctypes.addressof(succeeded))
+        C_FUNCTION(callback.entry_address)(t, *(x.ctypes.data for x in arrays), ctypes.addressof(succeeded))
         error = callback.take_error()
         if error is not None:
             raise error
@@ -180,5 +124,5 @@ def taped_pack(pack: Pack, entries: Ints, drivers: Ints) -> TapedPack:
 
 def dual_pack(pack: Pack, callback: Any = None) -> DualPack:
     """Return the same pack in duals, with a workspace of its own, and a callback in duals if the user's functions are called."""
-    own = DualPack(pack.ints, duals_of(pack.reals), duals_of(pack.work), *map(twin, pack[3:]))
+    own = DualPack(pack.ints, duals_of(pack.reals), duals_of(pack.work), *(twin(each, DUALS) for each in pack[3:]))
     return own if callback is None else own._replace(callback=callback)

@@ -55,10 +55,11 @@ from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import put_angle_rates_of_loads
 from haugmbd.model.inspection.length import rate_of
 from haugmbd.model.model import Model
-from haugmbd.sensitivity.dual_pack import DualPack, twin
+from haugmbd.sensitivity.dual_pack import DUALS, DualPack
 from haugmbd.sensitivity.tangents import Memory, give, project
 from haugmbd.sensitivity.tangents import take as take_lanes
 from haugmbd.workspace import accessors as ws
+from haugmbd.workspace.families import twin
 from haugmbd.workspace.internal_states import put_state_trapezoids
 from haugmbd.workspace.layout import WIDTH, Pack
 
@@ -346,6 +347,8 @@ def run_entry(
     take_lanes(Y[0], dY[0], memory.y)
     code = project(P, memory.slack, T[0], y, y_dot)
     if code == OK:
+        code = project(P, memory.slack, T[0], y, y_dot)  # its rows are those of the tangents that the first has moved
+    if code == OK:
         code = start(P, method, T[1] - T[0], T[0], y, y_dot, end, end_dot)
     for done in range(T.size):
         give(memory.y, dY[done])
@@ -364,7 +367,7 @@ run_implicit = DirectCall(run_entry)
 
 def implicit_method(given: Implicit, model: Model, pack: Pack) -> ImplicitMethod:
     """Return a method in duals;  pack: of the tables of implicit steps"""
-    predict, place = map(twin, (PREDICT_STAGES if isinstance(given, RadauIIA) else PREDICT, PLACE))
+    predict, place = (twin(each, DUALS) for each in (PREDICT_STAGES if isinstance(given, RadauIIA) else PREDICT, PLACE))
     real = RealPart(tangents_of(model, pack), pack, np.zeros(len(model.y0)))
     alpha_m, alpha_f = (given.parameters.alpha_m, given.parameters.alpha_f) if isinstance(given, Newmarks) else (0.0, 0.0)
     return ImplicitMethod(predict, place, real, isinstance(given, RadauIIA), alpha_m, alpha_f, PROBE)

@@ -9,7 +9,7 @@ margin of friction (it slips), of the depth of a stop (it touches) or of its for
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -27,6 +27,9 @@ from haugmbd.workspace.layout import Pack, workspace_array
 
 RESTS = 1e-8
 """Sliding speed [m/s], of 1 m/s or of the fastest of the run, below which a joint is at rest at both ends of a step."""
+
+SLOW = 1e-4
+"""The same of bristles in a joint of several rates, whose law has a corner at rest."""
 
 Flags = npt.NDArray[np.bool_]
 
@@ -99,6 +102,23 @@ def _slides(model: Model, t: Array, y: Array) -> Array:
     if np.isnan(along).any():
         raise UsageError("the friction of the run is not determined at one of its states: it has no derivative there.")
     return found
+
+
+def need_one_rate(model: Model, loads: Sequence[JointFriction], t: Array, y: Array) -> None:
+    """Raise UsageError if bristles in a joint of several rates come to rest, where their law has a corner."""
+    every = [entry.load for entry in model.loads if isinstance(entry.load, JointFriction)]
+    several = [k for k, load in enumerate(every) if load in loads and model.tables["FRICTION_INTS"][k, at.CHANNELS] > 1]
+    if not several:
+        return
+    watch = Watch(model)
+    put_modes(watch.modes, np.full(len(every), np.nan))
+    speed = -watch.over(t, y)[:, :, MISSING]
+    for k in several:
+        if (speed[:, k] <= SLOW * max(1.0, float(speed[:, k].max()))).any():
+            raise UsageError(
+                f"sensitivity through the rest of friction {every[k].name!r}, whose bristles are in a joint of several rates, is not there "
+                "yet: take a smooth law, such as BrownMcPhee(mu_s, mu_d, v_t), or difference whole runs."
+            )
 
 
 def _pushes(model: Model, y: Array) -> Flags:

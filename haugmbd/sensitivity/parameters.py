@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from haugmbd.batches.parameters import GRAVITY, named_parameters, unknown, variables_of
+from haugmbd.batches.parameters import GRAVITY, named_parameters, variables_of
 from haugmbd.batches.parameters import Parameter as PathParameter
 from haugmbd.batches.parameters import read_parameters as read_paths
 from haugmbd.batches.variant import variant_system
@@ -27,10 +27,12 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.drivers import compile_drivers
 from haugmbd.drivers.functions import PythonDriver as UserFunctionDriver
-from haugmbd.errors import UsageError
+from haugmbd.errors import ModelError, UsageError, naming
 from haugmbd.formulations.error_messages import explain
 from haugmbd.model.compiling.numbering import numbered_by_origin
+from haugmbd.model.inspection.run_memory import need_no_freewheels
 from haugmbd.model.model import Model
+from haugmbd.sensitivity.paths import numbers_of, put_component, system_with, unknown_path
 from haugmbd.system.rebuilt import rebuilt_model
 from haugmbd.system.system import System
 from haugmbd.workspace.layout import Pack
@@ -45,7 +47,11 @@ def nominal_model(system: System) -> Model:
 
 
 def varied_model(system: System, nominal: Model) -> Model:
-    """Return the model of the same parts with other numbers; raise UsageError if its tables have another structure."""
+    """Return the model of the same parts with other numbers; raise for faults, and if its tables have another structure."""
+    parts = (*system.bodies, *system.joints, *system.loads, *system.contacts, *system.blocks)
+    faults = tuple(fault for part in parts for fault in part.faults())
+    if faults:
+        raise ModelError(faults)
     with numbered_by_origin():
         model = rebuilt_model(system, nominal, nominal.solver)
     if not np.array_equal(model.tables.ints, nominal.tables.ints):
@@ -252,24 +258,67 @@ def builder_of(given: Any, p: Parameters) -> Builder:
         raise UsageError(f"{given!r:.60} must be a System, or a function build(**parameters) that returns one.")
 
     def build(values: Mapping[str, float]) -> Built:
-        return Built(given(**values))
+        with naming(f"build({', '.join(f'{name}={value!r}' for name, value in values.items())})"):
+            made = given(**values)
+        return Built(made)
 
     return build
 
 
 def _by_paths(system: System, p: Parameters) -> Builder:
-    """Return the function that gives parts of a system the values of paths."""
-    model = system.compile()
-    known = variables_of(model)
+    """Return the function that gives parts of a system the values of paths: those of a batch, or numbers of any part, see `paths`."""
+    model = nominal_model(system)
+    of_batch = variables_of(model)
+    paths = {path_of(name, of_batch) for name in p}
+    if all(path in of_batch and _has_value(of_batch[path]) for path in paths):
+        return by_paths(model)
+    known = numbers_of(system, model)
     for name in p:
-        path = name if name in known else component(name)[0]
+        path, index = (name, ()) if name in known else component(name)
         if path not in known:
-            raise UsageError(f"parameters: {unknown(model, path, known)}.")
-    return by_paths(model)
+            raise UsageError(f"parameters: {unknown_path(system, path, known)}.")
+        _need_number(name, known[path].value, index)
+    same = varied_model(system_with(system, model, {}, known), model)
+    if not all(np.array_equal(a, b) for a, b in ((same.tables.reals, model.tables.reals), (same.y0, model.y0))):
+        raise UsageError(
+            f"system {system.name!r}: arrays that parts were made of have changed since, so that paths of their arguments are not known: "
+            "give a function that builds the system."
+        )
+
+    def build(values: Mapping[str, float]) -> Built:
+        arrays: dict[str, Array] = {}
+        for name, value in values.items():
+            path, index = (name, ()) if name in known else component(name)
+            put_component(path, arrays.setdefault(path, known[path].value.copy()), index, value)
+        return Built(system_with(system, model, arrays, known))
+
+    return build
+
+
+def _has_value(variable: Any) -> bool:
+    """Return whether the part of a variable keeps its value."""
+    return variable.part is None or hasattr(variable.part, variable.name)
+
+
+def path_of(name: str, known: Mapping[str, Any]) -> str:
+    """Return the path of a parameter: its name, without the index of one number of an array."""
+    return name if name in known else component(name)[0]
+
+
+def _need_number(name: str, value: Array, index: tuple[int, ...]) -> None:
+    """Raise UsageError unless an index is that of one number of an array."""
+    try:
+        whole = np.ndim(value[index]) > 0
+    except IndexError:
+        whole = True
+    if whole:
+        what = f"shape {value.shape}" if value.ndim else "one number"
+        raise UsageError(f"parameters: {name!r} has {what}: give the index of one number, such as {component(name)[0] + '[0]'!r}.")
 
 
 def by_paths(model: Model) -> Builder:
     """Return the function that gives parts of the system of a model the values of paths that exist."""
+    need_no_freewheels(model, "a study of parameters")
     known = variables_of(model)
 
     def build(values: Mapping[str, float]) -> Built:
@@ -279,7 +328,7 @@ def by_paths(model: Model) -> Builder:
                 arrays[name] = np.array(float(value))
             else:
                 path, index = component(name)
-                arrays.setdefault(path, present(model, known[path]))[index] = value
+                put_component(path, arrays.setdefault(path, present(model, known[path])), index, value)
         read: tuple[PathParameter, ...] = read_paths(model, {path: x[None] for path, x in arrays.items()}, 1, "sensitivity")
         return Built(variant_system(model, read, 0))
 

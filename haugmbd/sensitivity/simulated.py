@@ -17,6 +17,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import brentq
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.gap import gap_at, placed_contacts
@@ -25,6 +26,7 @@ from haugmbd.diagnostics.reaction_signals import with_signals
 from haugmbd.diagnostics.run_warnings import RunStatus
 from haugmbd.drivers import Expression
 from haugmbd.errors import UsageError
+from haugmbd.forces.joint_friction import JointFriction
 from haugmbd.formulations.accelerations import accelerations
 from haugmbd.impacts.contact_response import ContactResponse
 from haugmbd.impacts.impulse import solve_impulse
@@ -35,6 +37,7 @@ from haugmbd.integrators.explicit.lie import LieRungeKutta
 from haugmbd.integrators.explicit.rk4 import RK4
 from haugmbd.integrators.explicit.runge_kutta import RungeKutta
 from haugmbd.integrators.explicit.semi_implicit_euler import SemiImplicitEuler
+from haugmbd.integrators.hem4 import HEM4, HEM4_METHOD
 from haugmbd.integrators.initial_state import projected
 from haugmbd.integrators.moreau_jean import MoreauJean
 from haugmbd.integrators.stabilization.baumgarte import Baumgarte
@@ -45,18 +48,21 @@ from haugmbd.integrators.stick_slip.watched_quantities import may_stick
 from haugmbd.math.body_columns import WIDTH
 from haugmbd.model.compiling.numbering import numbered_by_origin
 from haugmbd.model.inspection.driver_breaks import break_between
+from haugmbd.model.inspection.run_memory import need_no_freewheels
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
+from haugmbd.sensitivity.adjoint import states_beside
 from haugmbd.sensitivity.direct import Tangents, Tape, along_implicit_tape, along_tape
 from haugmbd.sensitivity.implicit_tangents import is_known
-from haugmbd.sensitivity.laws import Law, guards, laws_of_steps
+from haugmbd.sensitivity.laws import Law, guards, laws_of_steps, need_one_rate
 from haugmbd.sensitivity.parameters import UserFunctionDriver
-from haugmbd.sensitivity.tangents import LIE, RUNGE_KUTTA, SEMI_IMPLICIT, Method
+from haugmbd.sensitivity.tangents import HALF_EXPLICIT, LIE, RUNGE_KUTTA, SEMI_IMPLICIT, Method
 from haugmbd.sensitivity.variations import Design, Piece, Variation
 from haugmbd.simulation.arguments import choose_integrator
 from haugmbd.simulation.compatibility import resolve_stabilization
 from haugmbd.simulation.hybrid.contact_events import MEETS, OPENS
 from haugmbd.simulation.hybrid.simulator import rigid_contacts
+from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION
 from haugmbd.simulation.simulate import simulate
 from haugmbd.system.build import build_model
@@ -77,6 +83,8 @@ AT_ZERO = 1e-7
 """Time, relative to the run, by which a zero of g may be away from the instant at which it changes the law."""
 TOGETHER = 1e-6
 """Relative to the largest: derivatives of the times of events of one instant that differ by more part them."""
+ASIDE = 1e-12
+"""[s] Of an instant at which a law has a kink, in 1 s: one side is known from the other, and no tangent moves in between."""
 KINK = 1e-2
 """Second difference of an impact, relative to the first: of a smooth one it is the step, 1e-5."""
 ROUNDING = 1e-11
@@ -115,6 +123,13 @@ class Ended(NamedTuple):
     dt: Array
 
 
+class Instants(NamedTuple):
+    """States y (k, ny) at times t (k,) within steps."""
+
+    t: Array
+    y: Array
+
+
 class Motion:
     """The pieces of a motion, each with its tape, and the times of its events."""
 
@@ -126,6 +141,7 @@ class Motion:
         self._contacts = frozenset(one.name for one in contacts_of(design.model))
         self.event_times: dict[float, Array] = {}
         self._separation: dict[str, float] = {}
+        self.step = choose_integrator(*(arguments.get(name) for name in ("h", "rtol", "atol", "integrator"))).step
 
     def tangents(self, times: Array | None) -> Tangents:
         """Return the tangents at the ends of all steps, or at times of the run; at the time of a jump behind it."""
@@ -154,13 +170,46 @@ class Motion:
     def _tape(self, piece: Design, T: Array, Y: Array, inside: Array, start: Array | None, law: Law) -> Tape:
         """Return the tangents along steps."""
         if isinstance(self.method, Method):
-            return along_tape(piece, self.method, T, Y, inside, start, law)
+            between = self._reversals(piece, T, Y)
+            ends, order = np.unique(np.concatenate([T, between.t]), return_index=True)
+            tape = along_tape(piece, self.method, ends, np.concatenate([Y, between.y])[order], inside, start, law)
+            return tape._replace(T=T, Y=Y, dY=tape.dY[order < len(T)])
         if len(inside[~np.isin(inside, T)]):
             raise UsageError(
                 f"sensitivity of a run by {type(self.method).__name__} at times between its steps is not there yet: give times in t_eval "
                 "that are ends of steps, or an explicit method."
             )
         return along_implicit_tape(piece, self.method, T, Y, start)
+
+    def _reversals(self, piece: Design, T: Array, Y: Array) -> Instants:
+        """Return the instants within steps, controlled by their error, at which the sliding of a joint with bristles turns.
+
+        The law has a kink there: a step across it has a right state, within the tolerance, and tangents that are right to its root only.
+        One that ends a moment before has both, and so has one that begins a moment behind. Steps of a given length are not divided: the
+        derivative is that of their discrete solution.
+        """
+        tableau, found = self.method.tableau, list[tuple[float, Array]]()
+        T, Y = np.array(T), np.array(Y)
+        loads = [e.load for e in piece.model.loads if isinstance(e.load, JointFriction) and e.load.law.has_state]
+        if not loads or self.step is not None or len(T) < 2:  # noqa: PLR2004
+            return Instants(np.zeros(0), np.zeros((0, Y.shape[1])))
+        need_one_rate(piece.model, loads, T, Y)
+        for name in sorted({load.bearing.name for load in loads}):
+            rates_of_joint = Result(piece.model, T, Y).joint(name).rate
+            for k in np.flatnonzero(rates_of_joint[1:] * rates_of_joint[:-1] < 0.0):
+
+                def of_step(t: float, k: int = k) -> Array:
+                    states: Array = states_beside(piece, tableau, T[k : k + 2], Y[k : k + 2], np.array([t]))
+                    return states[0]
+
+                def rate(t: float, name: str = name, k: int = k, of_step: Callable[..., Array] = of_step) -> float:
+                    y = Y[k] if t == T[k] else Y[k + 1] if t == T[k + 1] else of_step(t)
+                    return float(Result(piece.model, np.array([t]), y[None]).joint(name).rate[0])
+
+                at_rest = float(brentq(rate, T[k], T[k + 1], xtol=1e-16 * (1.0 + abs(T[k])), rtol=1e-15))
+                beside = ASIDE * (1.0 + abs(T[k]))
+                found += [(t, of_step(t)) for t in (at_rest - beside, at_rest + beside) if T[k] < t < T[k + 1]]
+        return Instants(np.array([t for t, _ in found]), np.array([y for _, y in found]).reshape(len(found), Y.shape[1]))
 
     def _behind_law(self, piece: Design, segment: Any, tape: Tape, law: Law, following: Law) -> Array:
         """Return the tangents (n, ny) behind a change of the law, at its fixed time:  dY + (f- - f+) dt."""
@@ -597,6 +646,13 @@ def guard(side: Variation, arguments: Mapping[str, Any], name: str) -> Callable[
 
 
 # ---------------------------------------------------------------------------------------------------------------- refusals
+REASONS = {
+    "BDF": "each step reads those before it, whose lengths and orders are the run's own",
+    "RATTLE": "the turn of each body is the solution of an iteration of its own",
+    "GeneralizedAlphaR7": "its Euler parameters are unknowns of their own",
+    "SciPySolver": "its steps are made by SciPy",
+}
+"""Why methods have no tangents."""
 OTHER_MOTIONS = ("Penalty", "AugmentedLagrangian")
 """Formulations that fulfil the equations of motion up to a penalty."""
 
@@ -605,9 +661,11 @@ def implicit_of(design: Design, given: Any) -> Any:
     """Return an implicit method whose tangents are known. Raise UsageError for a model or another method whose tangents are not."""
     name, model = type(given).__name__, design.model
     if not is_known(given):
+        reason = REASONS.get(name, "its steps have no tangents")
         raise UsageError(
-            f"sensitivity of a run by {name} is not there yet: take an explicit method, such as RK4(h=...), DormandPrince(), DOP853() or "
-            "RKMK4(h=...), or an implicit one: RadauIIA, HHT, GeneralizedAlpha, Trapezoidal, Newmark, with GGL() or Index3()."
+            f"sensitivity of a run by {name} is not there yet ({reason}): take an explicit method, such as RK4(h=...), DormandPrince(), "
+            "DOP853(), HEM4(h=...) or RKMK4(h=...), or an implicit one: RadauIIA, HHT, GeneralizedAlpha, Trapezoidal, Newmark, with GGL() "
+            "or Index3()."
         )
     if may_stick(model) or model.has_stops or design.calls_python:
         raise UsageError(
@@ -636,6 +694,8 @@ def method_of(design: Design, arguments: dict[str, Any]) -> Any:
         kind, tableau = LIE, given.tableau
     elif isinstance(given, SemiImplicitEuler):
         kind, tableau = SEMI_IMPLICIT, RK4.tableau
+    elif isinstance(given, HEM4):
+        kind, tableau = HALF_EXPLICIT, HEM4_METHOD
     else:
         return implicit_of(design, given)
     if type(formulation).__name__ in OTHER_MOTIONS:
@@ -662,6 +722,7 @@ def method_of(design: Design, arguments: dict[str, Any]) -> Any:
 def refuse_what_is_not_smooth(design: Design, arguments: Mapping[str, Any]) -> None:
     """Raise UsageError for a run whose law changes at events: tangents that leave out the motion of their times would be wrong."""
     model = design.model
+    need_no_freewheels(model, "sensitivity")
     rough = [contact.name for contact in rigid_contacts(model) if not contact.is_plain]
     if rough or isinstance(arguments.get("integrator"), MoreauJean):
         raise UsageError(

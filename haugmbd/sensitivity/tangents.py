@@ -18,9 +18,10 @@ import numpy as np
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.array_views import borrow
 from haugmbd.compiled.jit import DirectCall, kernel, released
-from haugmbd.compiled.scalars import LANES, as_duals, tangent_of
-from haugmbd.compiled.status_codes import OK
+from haugmbd.compiled.scalars import LANES, as_duals, tangent_of, value_of
+from haugmbd.compiled.status_codes import NO_CONVERGENCE, OK
 from haugmbd.formulations.newton_euler import (
+    accelerate,
     factorize,
     finish,
     finish_accelerations,
@@ -28,20 +29,24 @@ from haugmbd.formulations.newton_euler import (
     put_right_hand_side,
     rates_at_hand,
     rates_of_stage,
+    solve_once,
     solve_system,
 )
 from haugmbd.integrators.explicit.lie import put_rotations, put_turns, turn
 from haugmbd.integrators.explicit.tableau import Tableau, combine
+from haugmbd.integrators.hem4 import put_velocity_gap
 from haugmbd.integrators.stabilization.baumgarte import add_feedback
 from haugmbd.integrators.stabilization.corrections import add_displacement, add_velocity
 from haugmbd.integrators.stabilization.projection import put_position_residual, put_velocity_residual
-from haugmbd.math.body_columns import WIDTH
+from haugmbd.math.body_columns import VELOCITY, WIDTH
 from haugmbd.math.euler_kernels import normalize
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import copy_line
 from haugmbd.sensitivity.dual_pack import DualPack
 from haugmbd.workspace import accessors as ws
 
+MOST, RESTS, NEAR = 80, 1e-14, 1e-9
+"""Corrections of a half-explicit stage; a correction, relative to the largest velocity or tangent, that is rounding, and that may be."""
 ITERATIONS = 12
 """As of the projection of a run."""
 STALLED = 0.3
@@ -66,7 +71,7 @@ class Lanes(NamedTuple):
     F0: Array
 
 
-RUNGE_KUTTA, LIE, SEMI_IMPLICIT = 0, 1, 2
+RUNGE_KUTTA, LIE, SEMI_IMPLICIT, HALF_EXPLICIT = 0, 1, 2, 3
 """Kinds of explicit methods."""
 
 
@@ -193,6 +198,16 @@ def begin_or_end(P: DualPack, method: Method, slack: Array, t: float, y: Array, 
 
 
 @kernel
+def begin(P: DualPack, method: Method, slack: Array, t: float, y: Array, y_dot: Array) -> int:
+    """Begin a run with tangents that may be far from dPhi = 0, as where a joint moves and its bodies do not.
+
+    The rows of a projection are those before it moves the tangents: a second one has rows, and so y', of their end.
+    """
+    code = begin_or_end(P, method, slack, t, y, y_dot)
+    return begin_or_end(P, method, slack, t, y, y_dot) if code == OK and method.projects else code
+
+
+@kernel
 def step(
     P: DualPack, memory: Memory, method: Method, t: float, h: float, y: Array, y_dot: Array, end: Array, end_dot: Array
 ) -> int:
@@ -202,6 +217,10 @@ def step(
     k, stage = borrow(as_duals(memory.k), 0, c.size, ny), as_duals(memory.stage)
     if method.kind == SEMI_IMPLICIT:
         advance_semi_implicit(method, h, y, y_dot, end)
+    elif method.kind == HALF_EXPLICIT:
+        code = advance_half_explicit(P, method.tableau, t, h, y, k, end)
+        if code != OK:
+            return code
     elif method.kind == LIE:
         copy_line(y_dot, k[0])
         put_turns(a[0], 0, h, k, method.spins, method.products, y)
@@ -236,6 +255,54 @@ def advance_semi_implicit(method: Method, h: float, y: Array, y_dot: Array, end:
         for a in range(4):
             end[p + a] = y[p + a]
         turn(end, p, h * end[w], h * end[w + 1], h * end[w + 2])
+
+
+@kernel
+def advance_half_explicit(P: DualPack, tableau: Tableau, t: float, h: float, y: Array, k: Array, end: Array) -> int:
+    """Write the velocities and positions at the end of a step to `end`, as `HEM4` does: each stage fulfils Phi_q u = nu."""
+    c, a, b = tableau
+    stages = c.size
+    copy_line(y, end)
+    for i in range(stages):
+        last = i + 1 == stages
+        weights = b if last else a[i + 1]
+        code = accelerate(P, t + c[i] * h, end)
+        if code != OK:
+            return code
+        put_rates(P, t + c[i] * h, end, k[i])
+        combine(weights, h, y, k[0], k[1:], end)
+        code = reach(P, t + h if last else t + c[i + 1] * h, h * weights[i], end, k[i])
+        if code != OK:
+            return code
+    return OK
+
+
+@kernel
+def reach(P: DualPack, t: float, scale: float, stage: Array, rates: Array) -> int:
+    """Solve for u'_i (in `rates`) so that the stage, and its tangents, fulfil Phi_q u = nu, with the factor of the stage before."""
+    n = ws.n_bodies(P)
+    bodies, own, x = borrow(stage, 0, n, WIDTH), borrow(rates, 0, n, WIDTH), ws.solution(P)
+    code = prepare(P, t, stage)
+    before = 1e300
+    for _ in range(MOST):
+        if code != OK:
+            return code
+        put_velocity_gap(P, bodies, scale)
+        code = solve_once(P)
+        moved, size = 0.0, 1.0
+        for k in range(1, n):
+            for a in range(6):
+                own[k, VELOCITY + a] += x[k, a]
+                bodies[k, VELOCITY + a] += scale * x[k, a]
+                moved, size = max(moved, abs(scale * value_of(x[k, a]))), max(size, abs(value_of(bodies[k, VELOCITY + a])))
+                for lane in range(LANES):
+                    moved = max(moved, abs(scale * tangent_of(x[k, a], lane)))
+                    size = max(size, abs(tangent_of(bodies[k, VELOCITY + a], lane)))
+        moved /= size
+        if moved <= RESTS or (moved <= NEAR and moved > STALLED * before):
+            return code
+        before = moved
+    return NO_CONVERGENCE
 
 
 @kernel
@@ -276,7 +343,7 @@ def run_entry(
     y, y_dot, end, end_dot = as_duals(memory.y), as_duals(memory.y_dot), as_duals(memory.end), as_duals(memory.end_dot)
     far, side = 0.0, 0
     take(Y[0], dY[0], memory.y)
-    code = begin_or_end(P, method, memory.slack, T[0], y, y_dot)
+    code = begin(P, method, memory.slack, T[0], y, y_dot)
     for done in range(T.size):
         give(memory.y, dY[done])
         for a in range(y.size):

@@ -22,7 +22,7 @@ from haugmbd.contact.gap import placed_contacts
 from haugmbd.errors import HaugmbdError, UsageError
 from haugmbd.formulations.newton_euler import NewtonEuler
 from haugmbd.integrators.implicit.base import implicit_tables
-from haugmbd.model.inspection.run_memory import need_constant_masses, need_drivers_of_time
+from haugmbd.model.inspection.run_memory import need_constant_masses, need_drivers_of_time, need_no_freewheels
 from haugmbd.model.model import Model
 from haugmbd.sensitivity.dual_pack import DualCallback, DualPack, dual_pack, tangents_of
 from haugmbd.sensitivity.laws import NO_LAW, Law
@@ -50,6 +50,8 @@ SIXTH, SIXTH_STEPS = ((1, 0.75), (2, -0.15), (3, 1.0 / 60.0)), (1e-3, 3e-4)
 """Differences of sixth order: points, weights and two steps, relative to the parameter."""
 AGREE = 1e-6
 """Relative difference of the derivatives at two steps of a number that is smooth, at most."""
+WIDER, SMOOTH = 10.0, 1e-7
+"""Times STEP: a second step of a number that is curved; and the error at STEP, relative to the largest of its kind, that is corrected."""
 FEW = 4
 """Parameters below which a test of what is linear does not save models."""
 TOGETHER, LINEAR = 1e-3, 1e-13
@@ -76,6 +78,14 @@ class Variation:
         return self.model.tables.reals, driver_constants(self.model).ravel(), self.model.y0
 
 
+def given_values(p: Mapping[str, float]) -> dict[str, float]:
+    """Return the values that a function builds with.
+
+    A zero is a number of NumPy: a part does not take it for the zero of its own that all equations without a function share.
+    """
+    return {name: value or np.float64(0.0) for name, value in p.items()}
+
+
 class Design:
     """A system of nominal values, and its variations."""
 
@@ -86,9 +96,10 @@ class Design:
         self.build, self.p, self.names = build, p, names
         self.triads = TriadChoices()
         with self.triads.used():
-            self.built: Built = build(dict(p))
+            self.built: Built = build(given_values(p))
         self.model: Model = nominal_model(self.built.system)
         need_constant_masses(self.model, "sensitivity")
+        need_no_freewheels(self.model, "sensitivity")
         need_drivers_of_time(self.model, "sensitivity")
         self.outputs = names(dict(p))
         self._sides: dict[str, tuple[Variation, Variation]] = {}
@@ -192,7 +203,7 @@ class Design:
             pairs = zip(plus.numbers, minus.numbers, strict=True)
             slopes, curved = [(high - low) / (plus.step - minus.step) for high, low in pairs], self._curvature(plus, minus)
             if curved > CURVED:
-                slopes = self._sixth_order(name, curved)
+                slopes = self._fourth_order(name, slopes, curved) or self._sixth_order(name, curved)
         for frozen in FROZEN:
             start, rows, columns = self.model.tables.place(frozen)
             slopes[0][start : start + rows * columns] = 0.0
@@ -249,6 +260,23 @@ class Design:
         found = 0.0
         for x, high, low, unit in zip(self.numbers, plus.numbers, minus.numbers, self._units, strict=True):
             found = max(found, float((np.abs(high - 2.0 * x + low) / unit).max(initial=0.0)))
+        return found
+
+    def _fourth_order(self, name: str, slopes: list[Array], curved: float) -> list[Array] | None:
+        """Return derivatives of fourth order from those at STEP and at a step that is WIDER; None where the two tell of no smooth number.
+
+        The difference of both is WIDER^2 - 1 times the error at STEP.
+        """
+        size = self.p.part(name).size
+        high, low = (self.variation(name, sign * WIDER * STEP * size) for sign in (1.0, -1.0))
+        if curved * WIDER**1.5 > self._curvature(high, low):
+            return None  # as at a kink
+        found = []
+        for x, a, b, unit in zip(slopes, high.numbers, low.numbers, self._units, strict=True):
+            error = ((a - b) / (high.step - low.step) - x) / (WIDER**2 - 1.0)
+            if (np.abs(error) * size > SMOOTH * (unit + size * np.abs(x).max(initial=0.0))).any():
+                return None
+            found.append(x - error)
         return found
 
     def _sixth_order(self, name: str, curved: float) -> list[Array]:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.array_types import Array
+from haugmbd.deprecated import object_meant
 from haugmbd.errors import ModelError, UsageError
 from haugmbd.integrators import RK4, DormandPrince
 from haugmbd.integrators.base import Integrator
@@ -43,7 +44,8 @@ def check_numbers(integrator: Any, **numbers: Any) -> None:
         if value is not None:
             plain_float(name, value)
     if integrator is not None and not isinstance(integrator, Integrator):
-        raise UsageError(f"integrator = {integrator!r} must be an object: RK4(h), DormandPrince(...) or SciPySolver(...).")
+        meant = object_meant(integrator, Integrator)
+        raise UsageError(f"integrator = {integrator!r} must be an object: RK4(h), DormandPrince(...) or SciPySolver(...){meant}.")
 
 
 def check_flags(**flags: Any) -> None:
@@ -136,7 +138,10 @@ def check_kinds(system: Any, state: Any, stabilization: Any) -> None:
     if stabilization is None or CHECKED.get(id(stabilization)) is stabilization:
         return
     if isinstance(stabilization, type) or not isinstance(stabilization, Stabilization):
-        raise UsageError(f"stabilization = {stabilization!r} must be an object, Projection() or Baumgarte(alpha, beta), or None.")
+        meant = object_meant(stabilization, Stabilization)
+        raise UsageError(
+            f"stabilization = {stabilization!r} must be an object, Projection() or Baumgarte(alpha, beta), or None{meant}."
+        )
     check_parameters(stabilization)
     with_floats(stabilization)  # refuses whole numbers that are larger than any float
     stabilization.check()

@@ -60,7 +60,7 @@ from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.sensor import Sensor, all_sensors
 from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION, RunMethods
 from haugmbd.simulation.run_options import Recording, RunOutput
-from haugmbd.simulation.shared_friction import need_the_least_at, notes_on_shared
+from haugmbd.simulation.shared_friction import by_bearings, need_the_least_at, notes_on_shared
 from haugmbd.simulation.simulate_chain import Tau, simulate_chain
 from haugmbd.simulation.smooth_run import short_run
 from haugmbd.simulation.stepping.run import Recorded, Run
@@ -238,18 +238,20 @@ def run_system(
     take: Callable[[Array, Array], None] | None = None,
     most: float = MOST_PER_SECOND,
     keeps_ends: bool = False,
+    one_structure: bool = False,
 ) -> Result:
     """Return the result of a run, as `simulate` does, without issuing its warnings.
 
     until: time [s] to which it is needed;  take: takes its states (t, y) in parts, see `Recording`
     keeps_ends: whether the first and the last state are stored beside those of t_eval
+    one_structure: whether it is a part of a run with switches, between two of them
     """
     method, formulation, record_method = methods.integrator, methods.formulation, output.record_method
     check_kinds(system, state, methods.stabilization)
     rule = resolve_stabilization(formulation, method, methods.stabilization, PROJECTION)
     model = _compiled(system, tolerance, methods.redundancy)
-    if needs_switching(model, output.events, state):
-        run = partial(run_system, until=until, most=most)
+    if not one_structure and needs_switching(model, output.events, state):
+        run = partial(run_system, until=until, most=most, one_structure=True)
         return run_with_switches(model, t_end, methods, output, run, state, project_velocity, budget, most)
     if methods.redundancy is not None:
         check_rule(methods.redundancy)
@@ -258,7 +260,7 @@ def run_system(
     contacts, shared = rigid_contacts(model), notes_on_shared(model, start)
     if contacts and shared:
         raise UsageError(
-            f"{shared[0].text}. With rigid contacts it is not checked along the run: take ContactForce, or leave the friction out."
+            f"{shared[0].text}. With rigid contacts this is not known along the run: take ContactForce, or leave the friction out."
         )
     times = wanted_times(output.t_eval, start.t, t_end)
     if record_method and times is not None and method.lam_at_steps:
@@ -327,7 +329,7 @@ def run_system(
 
     def record(found: Recorded) -> Result:
         replay = Replay(start.t, start.y, t_end, float(found.t[-1]), again, exact=times is None)
-        if shared:
+        if shared and (method.lam_at_steps or not by_bearings(model)):
             need_the_least_at(model, found.t, found.y)
         return maker.make(
             found, pack, found.events, [*deep, *shared], delay_notes(model, start), _replays=(replay,), _again=run_again

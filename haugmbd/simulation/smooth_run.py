@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.records import new_record
 from haugmbd.compiled.status_codes import OK
 from haugmbd.diagnostics.run_warnings import (
     LARGEST_GAP,
@@ -34,7 +35,7 @@ from haugmbd.integrators.singularities.singularity_crossing import CrossingSearc
 from haugmbd.integrators.singularities.singularity_search import SingularSearch, may_be_singular
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_batch import StepBatch
-from haugmbd.integrators.step_context import Problem
+from haugmbd.integrators.step_context import OPTIONS, Problem
 from haugmbd.integrators.stick_slip.watched_quantities import may_stick
 from haugmbd.integrators.watches.event_watch import NO_EVENTS
 from haugmbd.integrators.watches.rank_watch import NO_WATCH
@@ -82,6 +83,23 @@ def suited(model: Model) -> Suited:
     return Suited(smooth, may_be_singular(model), counts_turns(model), bool(driven_joints(model)), branches)
 
 
+class GroupSteps(NamedTuple):
+    """The steps of one run that were made beside those of others.
+
+    t: (nt,) times, the start among them;  y: (nt, ny) states;  options: (.,) the counters;  gap: the largest of the last state
+    """
+
+    t: Array
+    y: Array
+    options: Array
+    gap: float
+
+
+def ended(status: RunStatus, t: float, t_end: float, notes: tuple[Any, ...] = ()) -> Outcome:
+    """Return how a run ended at t [s]."""
+    return Outcome(status, end_of_run(status, f"at t = {t:.9g} s", t_end), notes)
+
+
 class Idle:
     """The workspaces of a model that nobody uses now, one for each thread that has made runs at the same time.
 
@@ -105,11 +123,18 @@ def is_short(method: Any, span: float) -> bool:
 
 
 def short_run(
-    model: Model, method: Any, formulation: Any, rule: Any, start: Any, t_end: float, reals: Array | None = None
+    model: Model,
+    method: Any,
+    formulation: Any,
+    rule: Any,
+    start: Any,
+    t_end: float,
+    reals: Array | None = None,
+    made: GroupSteps | None = None,
 ) -> Recorded | None:
     """Return what a run records, made in a workspace that is used again; None if the loop has to make it.
 
-    reals: constants in place of those of the model, with other loads and another gravity
+    reals: constants in place of those of the model, with other loads and another gravity;  made: its steps, if they are made already
     """
     if (
         formulation is not NEWTON_EULER
@@ -126,7 +151,10 @@ def short_run(
         run = idle.runs.pop()
     except IndexError:
         run = SmoothRun(model)
-    found = run.recorded(method, start.t, start.flat, t_end, reals)
+    if made is None:
+        found = run.recorded(method, start.t, start.flat, t_end, reals)
+    else:
+        found = run.examined(method, made, t_end, reals)
     idle.runs.append(run)
     idle.given_up = found is None
     return found
@@ -173,14 +201,45 @@ class SmoothRun:
             batches, interrupted = self._batches(method, k1, t_end, search, turns)
         if not (batches or interrupted):
             return None
-        gap = self._gap
         times, states = np.concatenate([[t], *(b.t for b in batches)]), np.concatenate([first, *(b.y for b in batches)])
+        counts = sum(b.accepted for b in batches), sum(b.rejected for b in batches)
+        return self._record(method, t_end, times, states, turns, counts, interrupted, began)
+
+    def examined(self, method: Any, made: GroupSteps, t_end: float, reals: Array | None = None) -> Recorded | None:
+        """Return what a run records whose steps are made; None if the loop has to make it."""
+        began, p = time.process_time(), self.problem
+        p.pack = self.pack if reals is None else self.pack._replace(reals=reals)
+        options = dict(zip(OPTIONS.names or (), made.options.tolist(), strict=True))
+        p.t, p.y[:], p.options = made.t[-1], made.y[-1], new_record(OPTIONS, **options)
+        p.watched, p.singular_crossings, p.near_singular = None, [], []
+        p.stiffness(known=False)
+        if made.gap > LARGEST_GAP or (self.needs.turns and gaps_beyond(self.model, made.y[:1], DRIFTED) is not None):
+            return None
+        turns = TurnMonitor(self.names, self.columns)
+        turns.start(made.t[:1], made.y[:1])
+        turns.observe(made.t[1:], made.y[1:])
+        self._gap = (made.gap, "", float(made.t[-1])) if made.gap > 0.0 else (0.0, "", float(made.t[0]))
+        return self._record(method, t_end, made.t, made.y, turns, (len(made.t) - 1, 0), interrupted=False, began=began)
+
+    def _record(
+        self,
+        method: Any,
+        t_end: float,
+        times: Array,
+        states: Array,
+        turns: TurnMonitor,
+        counts: tuple[int, int],
+        interrupted: bool,
+        began: float,
+    ) -> Recorded | None:
+        """Return what a run records, with its accepted and rejected steps; None if the loop has to judge its states."""
+        p, gap = self.problem, self._gap
         if self._is_doubtful(times, states, method):
             return None
         o = p.options
         counters = Counters(
-            steps=sum(b.accepted for b in batches),
-            rejected=sum(b.rejected for b in batches),
+            steps=counts[0],
+            rejected=counts[1],
             evaluations=int(o.n_rates),
             factorizations=int(o.n_factorizations),
             projections=int(o.n_projections),
@@ -189,8 +248,7 @@ class SmoothRun:
             cpu=time.process_time() - began,
         )
         notes = turns.notes(fixed=method.step is not None) + violation_notes(*gap) + singular_notes((), p.near_singular)
-        status = RunStatus.INTERRUPTED if interrupted else RunStatus.COMPLETED
-        outcome = Outcome(status, end_of_run(status, f"at t = {times[-1]:.9g} s", t_end), tuple(notes))
+        outcome = ended(RunStatus.INTERRUPTED if interrupted else RunStatus.COMPLETED, float(times[-1]), t_end, tuple(notes))
         return Recorded(times, states, None, None, None, {}, counters, outcome, (), (), 0.0, None, p.watched)
 
     def _batches(

@@ -38,6 +38,7 @@ from haugmbd.integrators.step_context import Problem, Steps, steps_to
 from haugmbd.integrators.stick_slip.watched_quantities import may_stick
 from haugmbd.model.inspection.driver_breaks import driven_joints
 from haugmbd.model.inspection.given import model_given, need_state
+from haugmbd.model.inspection.run_memory import need_no_freewheels
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.arguments import (
@@ -430,6 +431,7 @@ class Stepper:
             raise UsageError(f"{WHO}: the step h = {h!r} s must be a positive number.")
         self.h = float(h)
         given = model_given(system, WHO)
+        need_no_freewheels(given, WHO)
         check_kinds(given, state, stabilization)
         fixed = integrator is None or integrator.takes_step
         method = choose_integrator(self.h if fixed else None, None, None, integrator)

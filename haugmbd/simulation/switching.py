@@ -33,9 +33,11 @@ from haugmbd.impacts.impulse_arguments import read_arguments
 from haugmbd.impacts.impulse_result import Impulse
 from haugmbd.integrators.events import Event, EventRecord, Switch, read_events
 from haugmbd.integrators.initial_state import projected
+from haugmbd.model.inspection.run_memory import freewheels_of
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.arguments import wanted_times
+from haugmbd.simulation.freewheels import LOCKS, events_of, falling, locked_at_rest, not_held, pulled, rebind_pushes
 from haugmbd.simulation.recorded_result import settings_of
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.segments import at_times
@@ -59,6 +61,8 @@ RunPart = Callable[..., Result]
 def needs_switching(model: Model, events: Any, state: Any) -> bool:
     """Return whether an event switches parts, or the state has another structure than the model."""
     if isinstance(state, State) and state.structure is not None and state.structure != structures_of(model).first:
+        return True
+    if freewheels_of(model):
         return True
     return isinstance(events, list | tuple) and any(isinstance(event, Switch) for event in events)
 
@@ -107,6 +111,7 @@ class _SwitchedRun:
         self.structures, self.t_end, self.methods, self.output, self.run_part = structures, t_end, methods, output, run
         self.budget, self.most, self.began = budget, most, time.perf_counter()
         self.events = with_signals(structures.initial, tuple(map(counting_turns, read_events(output.events))))
+        self.events = read_events((*self.events, *events_of(structures.initial)))
         self.switches = {event.name: event for event in self.events if isinstance(event, Switch)}
         self.parts: list[Result] = []
         self.impacts: list[Impact] = []
@@ -139,6 +144,8 @@ class _SwitchedRun:
         self.times = wanted_times(self.output.t_eval, state.t, self.t_end)
         structure = self.structures.of(state)
         try:
+            if state.structure is None:
+                structure, state = self._begun(structure, state, project_velocity)
             self._run(structure, state, project_velocity)
         except Exception as error:
             partial = getattr(error, "result", None)
@@ -149,11 +156,32 @@ class _SwitchedRun:
             raise
         return self._result()
 
+    def _begun(self, structure: Structure, state: State, project_velocity: bool) -> tuple[Structure, State]:
+        """Return structure and state with which freewheels begin: those that fall are caught, and what presses holds at rest."""
+        initial = self.structures.initial
+        if not freewheels_of(initial):
+            return structure, state
+        if project_velocity and initial.nc:
+            state = projected(initial, initial.pack(), state)
+        caught = falling(initial, state)
+        if caught:
+            names = [f"{name}: {LOCKS}" for name in caught]
+            structure, state = self._changed(structure, state, [self.switches[name] for name in names])
+            self._jumped += [EventRecord(name, state.t, state) for name in names]
+        held: dict[str, tuple[float, ...]] = {}
+
+        def locked(names: Sequence[str]) -> Model:
+            held.update({name: self._numbers(name, state) for name in names if name not in held})
+            return self.structures.model(structure.without([*held]).with_parts(names, {name: held[name] for name in names}), state)
+
+        names = locked_at_rest(initial, state, locked)
+        now = structure.without([*held]).with_parts(names, {name: held[name] for name in names})
+        return now, self.structures.begun(initial, self.structures.model(now, state), state).replace(structure=now)
+
     def _run(self, structure: Structure, state: State, project_velocity: bool) -> None:
         """Run part after part."""
         while True:
-            model = self.structures.model(structure, state)
-            part = self._part(model, state, project_velocity)
+            structure, state, part = self._held_part(structure, state, project_velocity)
             project_velocity = False
             self.parts.append(part)
             if part.interrupted or part.outcome.status is not RunStatus.TERMINAL_EVENT:
@@ -173,6 +201,39 @@ class _SwitchedRun:
                 self._only(structure, state)
                 return
             self._count(end)
+
+    def _held_part(self, structure: Structure, state: State, project_velocity: bool) -> tuple[Structure, State, Result]:
+        """Return the run of one structure, in which freewheels begin the other way if they do not hold, with structure and state."""
+        jumped, other = self._jumped, set[str]()
+        while True:
+            part = self._part(self.structures.model(structure, state), state, project_velocity)
+            self._need_pushes(self.structures.model(structure, state), part)
+            end = float(part.t[-1]) if len(part) else state.t
+            wrong = not_held(self.events, end, {one.name for one in part.events if one.t >= end})
+            if not wrong:
+                return structure, state, part
+            if other & set(wrong):
+                raise SimulationError(
+                    f"freewheel {', '.join(map(repr, wrong))} neither locks nor slips from t = {state.t:.9g} s on: locked it pulls, and "
+                    "slipping it falls. Give a smaller h, or begin in motion."
+                )
+            other |= set(wrong)
+            was = self.structures.model(structure, state)
+            slipping = [name for name in wrong if name in structure.off]
+            structure = structure.without([name for name in wrong if name not in slipping])
+            structure = structure.with_parts(slipping, {name: self._numbers(name, state) for name in slipping})
+            state = self.structures.begun(was, self.structures.model(structure, state), state).replace(structure=structure)
+            self._jumped = jumped
+
+    def _need_pushes(self, model: Model, part: Result) -> None:
+        """Raise SimulationError, with what was before, if a locked freewheel would have to pull in an impact of a contact or stop."""
+        for impact in part.impacts:
+            name = pulled(model, impact.impulse.Lam)
+            if name is not None:
+                raise SimulationError(
+                    f"freewheel {name!r} is locked at the impact of {', '.join(map(repr, impact.contacts))} at t = {impact.t:.9g} s, and "
+                    "would have to pull: it would slip behind the impact, which is not solved with it. Take a compliant stop (k=)."
+                )
 
     def _part(self, model: Model, state: State, project_velocity: bool) -> Result:
         """Return the run of one structure from a state, to the next switch."""
@@ -201,6 +262,7 @@ class _SwitchedRun:
         """Return the events of a part: switches that would change nothing are left out, those that change something end it."""
         structure = model.parts.structure if model.parts is not None else self.structures.first
         rebind(model, self.events)
+        rebind_pushes(model, self.events)
         found: list[Event] = []
         for event in self.events:
             if not isinstance(event, Switch):
@@ -242,6 +304,7 @@ class _SwitchedRun:
     def _bound(self, structure: Structure, state: State) -> dict[str, float]:
         """Return the values of events at a state of a structure, but of switches that would change nothing there."""
         rebind(self.structures.model(structure, state), self.events)
+        rebind_pushes(self.structures.model(structure, state), self.events)
         looked = [event for event in self.events if not isinstance(event, Switch) or self._changes(event, structure)]
         plain = state.replace(structure=None)  # as the functions get states in a run
         return {event.name: event.value(plain) for event in looked}
@@ -287,6 +350,11 @@ class _SwitchedRun:
         if kicks or locked or gripped:
             state = self._closed(after, state, any(one.pull for one in fired), (*locked, *gripped))
             found = solve_impulse(read_arguments(after, state, kicks, (), (), False))
+            while (free := pulled(after, found.Lam)) is not None:  # a freewheel does not pull
+                now, released = now.without([free]), [*released, free]
+                after = self.structures.model(now, state)
+                state = state.replace(structure=now)
+                found = solve_impulse(read_arguments(after, state, kicks, (), (), False))
             state = found.state.replace(structure=now)
             state = projected(after, after.pack(), state).replace(structure=now) if after.nc else state
             u, u_plus = (np.hstack([one.v, one.omega_bar]) for one in (found.before, found.state))

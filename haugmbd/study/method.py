@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.deprecated import check_keywords, public_class
+from haugmbd.deprecated import check_keywords, object_meant, public_class
 from haugmbd.errors import UsageError
 from haugmbd.formulations import FORMULATIONS, Formulation
 from haugmbd.formulations.accelerations import check_formulation
@@ -374,13 +374,17 @@ def check_parts(formulation: Any, integrator: Any, stabilization: Any) -> None:
     """Raise UsageError for a part that is not an object of its kind, or has parameters of another type."""
     check_formulation(formulation)
     if not isinstance(integrator, Integrator):
-        raise UsageError(f"integrator = {integrator!r} must be an object: RK4(h=1e-3), DormandPrince(rtol=1e-8), ...")
+        meant = object_meant(integrator, Integrator)
+        raise UsageError(f"integrator = {integrator!r} must be an object: RK4(h=1e-3), DormandPrince(rtol=1e-8), ...{meant}")
     if not isinstance(integrator, OwnRun):
         check_parameters(integrator)
     if stabilization is None:
         return
     if isinstance(stabilization, type) or not isinstance(stabilization, Stabilization):
-        raise UsageError(f"stabilization = {stabilization!r} must be an object, Projection() or Baumgarte(alpha, beta), or None.")
+        meant = object_meant(stabilization, Stabilization)
+        raise UsageError(
+            f"stabilization = {stabilization!r} must be an object, Projection() or Baumgarte(alpha, beta), or None{meant}."
+        )
     check_parameters(stabilization)
     stabilization.check()
 

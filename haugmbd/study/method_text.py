@@ -37,7 +37,10 @@ def method_from(text: str) -> Method:
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError):
-        raise UsageError(f"method {text!r} cannot be read: write parts joined by +, such as 'NullSpace + RK4(h=1e-3)'.") from None
+        hint = _hint(text)
+        raise UsageError(
+            f"method {text!r} cannot be read{hint}: write parts joined by +, such as 'NullSpace + RK4(h=1e-3)'."
+        ) from None
     given: dict[str, Any] = {}
     for node in _summands(tree):
         part = _value(node, text)
@@ -51,6 +54,12 @@ def method_from(text: str) -> Method:
         return Method(**given)
     except HaugmbdError as error:
         raise UsageError(f"method {text!r}: {error}") from error
+
+
+def _hint(text: str) -> str:
+    """Return a suggestion for the first part of a text that begins with no name of a part."""
+    begun = (part.split("(")[0].strip() for part in text.split("+"))
+    return next((did_you_mean(name, names()) for name in begun if name and name not in names()), "")
 
 
 def _summands(node: ast.expr) -> list[ast.expr]:
@@ -82,7 +91,7 @@ def _value(node: ast.expr, text: str) -> Any:
     try:
         return ast.literal_eval(node)
     except ValueError:
-        raise UsageError(f"method {text!r}: {ast.unparse(node)} is not a name, number or text.") from None
+        raise UsageError(f"method {text!r}: {ast.unparse(node)} is not a name, number or text{_hint(text)}.") from None
 
 
 def _named(node: ast.expr, text: str) -> Any:

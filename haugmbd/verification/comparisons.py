@@ -21,6 +21,7 @@ from haugmbd.math import euler_parameters
 from haugmbd.math.euler_parameters import cross
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
+from haugmbd.simulation.results.study_data import Columns, StudyData, column
 from haugmbd.text_table import table_lines
 
 
@@ -55,7 +56,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Verification:
+class Verification(StudyData):
     """The findings of `verify`.
 
     Attributes
@@ -71,6 +72,11 @@ class Verification:
     subject: str
     checks: tuple[Check, ...]
     interrupted: bool = False
+
+    def _columns(self) -> Columns:
+        rows = [(check.name, check.error, check.allowed, check.ok, check.against, check.where) for check in self.checks]
+        names = ("block", "error", "allowed", "ok", "against", "where")
+        return {name: column([row[k] for row in rows]) for k, name in enumerate(names)}
 
     @property
     def ok(self) -> bool:

@@ -7,7 +7,9 @@ still     a still picture of a mechanism, and the display in notebooks
 film      snapshot and film
 gltf      to_gltf
 vtk       to_vtk
+recordings    to_mcap, to_rerun
 chromium  a browser without a window, for pictures and tests
+drag      freedoms as sliders, through assembly
 live      the server of `haugmbd view`
 static/   the player in the browser
 bundle/   three.js, and how it is made

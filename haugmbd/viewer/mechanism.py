@@ -21,6 +21,7 @@ from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.equations.coupling import CouplingRow
 from haugmbd.constraints.equations.d import D
 from haugmbd.constraints.equations.rolling import KnifeEdgeRow, Slip
+from haugmbd.constraints.equations.rolling_curved import CurvedSlip
 from haugmbd.constraints.equations.rope import RopeRow
 from haugmbd.constraints.joint import Joint
 from haugmbd.contact.contact import Contact
@@ -233,7 +234,7 @@ def glyph_of(kind: str, freedoms: Any, rows: tuple[Primitive, ...]) -> str:
         return "coupling"
     if any(isinstance(row, RopeRow) for row in rows):
         return "distance"
-    if any(isinstance(row, Slip | KnifeEdgeRow) for row in rows):
+    if any(isinstance(row, Slip | CurvedSlip | KnifeEdgeRow) for row in rows):
         return "rolling"
     if freedoms is None:
         return "general"

@@ -45,7 +45,7 @@ INTS = {
     "DIFFERENCE_COLORS": "(nb + 1, 1) colors of bodies whose forces are differenced, 0 for none; in the ground's place their number",
     "FORCE_COUPLINGS": "(nl, 2) of each load: coupled pair of bodies, first index of its declared jacobian in USER_JACOBIANS; -1 for none",
     "JACOBIAN_PAIRS": "(n, 7) pairs of bodies of a StateForce with a jacobian: first index, number of bodies, places, bodies, coupled pair",
-    "FRICTION_INTS": "(nf, 25) joints with friction, see `friction.columns`",
+    "FRICTION_INTS": "(nf, 27) joints with friction, see `friction.columns`",
     "FRICTION_PATHS": "(n, 5) bodies of a forest between joints with friction and the ground, see `friction.columns`",
     "LINKS": "(n, 3) of a serial chain: first freedom, number of freedoms, first coordinate",
     "FREEDOMS": "(nv, 2) of a serial chain: kind, link",
@@ -64,7 +64,7 @@ REALS = {
     "LENGTH": "(1, 1) the characteristic length [m], see `model.length`",
     "SCALE": "(nn, 6) scales of the pivots",
     "EVEN": "(nb + 1, 10) of models whose solutions are refined: an inertia that is equal for all bodies, see `kkt.entry_points`",
-    "FRICTION_REALS": "(nf, 11) joints with friction",
+    "FRICTION_REALS": "(nf, 14) joints with friction",
     "LINK_REALS": "(n, 25) of a serial chain: offset of the handle, orientation there, centre of mass, mass, J_bar",
     "FREEDOM_AXES": "(nv, 3) of a serial chain: unit axes, link frames",
     "BASE": "(1, 3) of a serial chain: the base point, global [m]",
@@ -88,11 +88,12 @@ WORK = {
     "SOLVE_FOR": "(1, 1) unknowns of the right-hand side: ACCELERATIONS, POSITIONS or VELOCITIES",
     "CORRECTION": "(nn, 6) correction of a refinement sweep",
     "EVEN_SCALE": "(nn, 6) scales of the pivots with the inertia EVEN",
+    "COMPLETE": "(n, n + 5) of models whose solutions are refined: the matrix of all unknowns, see `kkt.complete_pivoting`",
     "PIVOTS": "(6, 9) the rows of one edge while some of them are chosen",
     "SPAN": "(ne, 1) squared volume of the rows of edges of which some are left out, see `kkt.rank_deficient`; 0 for the others",
     "LEAST_SQUARES": "(5, 6 nn) vectors of the conjugate gradients for dependent rows, and lengths of rows, see `kkt.least_squares`",
     "STATUS": "(1, 4) status: code, place, number, and a step [s] for some codes",
-    "SUCCEEDED": "(1, 1) 1 if the last call of the user's functions returned without an exception, see `compiled.ffi`",
+    "SUCCEEDED": "(1, 3) 1 if the last call of the user's functions returned without an exception, and addresses, see `compiled.ffi`",
     "TANGENT": "(nb + 1, 36) the tangents of the forces in the bodies' blocks of M, for an implicit step",
     "COUPLED_TANGENTS": "(n, 36) the same, of two bodies i and j",
     "DIFFERENCES": "(1, .) differences of forces: a state, and Phi_q^T lam - Q before and after",
@@ -145,7 +146,7 @@ depend on which solvers a process has imported."""
     ROW_WEIGHT, LENGTH, SCALE, EVEN, FRICTION_REALS, LINK_REALS, FREEDOM_AXES, BASE,
     A, OMEGA, X, F, TAPE, SIGNALS, J, LEVEL, Q, Q_USER, Y_STOPPED,
     D, D_INV,
-    RIGHT, SOLUTION, SOLVE_FOR, CORRECTION, EVEN_SCALE, PIVOTS, SPAN, LEAST_SQUARES, STATUS, SUCCEEDED,
+    RIGHT, SOLUTION, SOLVE_FOR, CORRECTION, EVEN_SCALE, COMPLETE, PIVOTS, SPAN, LEAST_SQUARES, STATUS, SUCCEEDED,
     TANGENT, COUPLED_TANGENTS, DIFFERENCES, USER_JACOBIANS,
     DISPLACEMENT, BASE_POSE, U_DOT, ALGORITHMIC, U_DOT_BEFORE, U_DOT_EARLIER, PREDICTED_R7, ANGLE_RATE,
     STATE_RATES_BEFORE, LAMBDA,
@@ -227,7 +228,7 @@ class Address:
     It is made when it is first read, without a lock, which compiled code of another thread could hold.
     """
 
-    def __get__(self, pack: Pack, owner: type | None = None) -> int:
+    def __get__(self, pack: Any, owner: type | None = None) -> int:
         vars(pack)["words"] = words = words_of(pack)
         vars(pack)["address"] = address = words.ctypes.data
         return address
@@ -263,6 +264,13 @@ PACK_TYPE.fields = {
 def pack_type(pack: Pack, context: Any) -> Any:
     """Return the one type of every Pack."""
     return PACK_TYPE
+
+
+def with_callback(pack: Pack, callback: Callback) -> Pack:
+    """Return a pack that calls another callback, in the same workspace."""
+    own = pack._replace(callback=callback)
+    callback.link(own)
+    return own
 
 
 class Tables:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
+from tests.benchmarks.ours_batch import FEW_STEPS, SHORT_RUNS
 from tests.benchmarks.turns import best, in_turn
 from tests.benchmarks.worker import Worker
 
@@ -12,6 +14,7 @@ WORDS = {
     "states": "right-hand side with multipliers, of many states",
     "masses": "the same, other masses for each member",
     "runs": "a step of RK4 with projection, of many runs",
+    "short": "the same of a thousand short runs, with their starts",
 }
 LEAST_RATE, LEAST_GAIN = 1.0, 1.9
 """Bars: millions of right-hand sides a second on two threads, and how much faster two threads are than one."""
@@ -39,6 +42,17 @@ def section(repeats: int = REPEATS) -> None:
             text += f"   {rate:.2f} million/s of CPU: {_verdict(rate, LEAST_RATE)}; gain of CPU: {_verdict(of_cpu, LEAST_GAIN)}"
         print(text)
     worker.close()
+    of_rollout(best(one, "cpu"), repeats)
+
+
+def of_rollout(ours: float, repeats: int) -> None:
+    """MuJoCo's `rollout` of the same chain, with RK4: its loop in C over members, one thread.  ours: CPU time of a step [us]"""
+    peer = Worker("peer_mujoco", os.environ.get("HAUGMBD_PEERS_PYTHON", sys.executable), "MuJoCo")
+    asks = {"1": lambda: peer.ask("rollout", n=LINKS, members=SHORT_RUNS, steps=FEW_STEPS, h=1e-3)}
+    theirs = best(in_turn(asks, repeats)["1"])
+    peer.close()
+    ratio = f"`batch(...).simulate` / it {ours / theirs:>5.2f}"
+    print(f"{'the same by `mujoco.rollout`':>50} {theirs:>15.2f}   {ratio}")
 
 
 def _verdict(value: float, bar: float) -> str:

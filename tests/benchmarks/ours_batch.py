@@ -15,6 +15,8 @@ from tests.benchmarks.worker import serve
 
 MEMBERS, RUNS, STEPS = 32768, 24, 1000
 """Members of a batch of right-hand sides, and of one of runs, of so many steps of RK4 with projection of 1 ms."""
+SHORT_RUNS, FEW_STEPS = 1000, 10
+"""The same of short runs."""
 
 
 @cache
@@ -24,10 +26,11 @@ def batches(n: int, what: str) -> Callable[[int], Callable[[], Any]]:
     y = mbd.simulate(model, 1.0, h=1e-2).y
     states = y[rng.integers(0, len(y), MEMBERS)]
     masses = {f"link {k + 1}.mass": rng.uniform(0.5, 2.0, MEMBERS) for k in range(n)}
-    if what == "runs":
-        starts = mbd.batch(model, np.tile(model.y0, (RUNS, 1)), threads=1)
+    if what in ("runs", "short"):
+        runs, steps = (RUNS, STEPS) if what == "runs" else (SHORT_RUNS, FEW_STEPS)
+        starts = mbd.batch(model, np.tile(model.y0, (runs, 1)), threads=1)
         starts.simulate(0.01, h=1e-3)
-        return lambda threads: partial(mbd.batch(model, starts.states, threads=threads).simulate, 1e-3 * STEPS, h=1e-3)
+        return lambda threads: partial(mbd.batch(model, starts.states, threads=threads).simulate, 1e-3 * steps, h=1e-3)
     given = masses if what == "masses" else None
     return lambda threads: mbd.batch(model, states, given, threads=threads).accelerations
 
@@ -35,7 +38,7 @@ def batches(n: int, what: str) -> Callable[[int], Callable[[], Any]]:
 def batch(n: int, what: str, threads: int) -> dict[str, Any]:
     """One sample: elapsed and CPU time [us], of a right-hand side or of a step."""
     call = batches(n, what)(threads)
-    count = RUNS * STEPS if what == "runs" else MEMBERS
+    count = {"runs": RUNS * STEPS, "short": SHORT_RUNS * FEW_STEPS}.get(what, MEMBERS)
     cpu, begun = time.process_time(), time.perf_counter()
     call()
     elapsed, used = time.perf_counter() - begun, time.process_time() - cpu

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Any
 
 import mujoco
+import mujoco.rollout
 import numpy as np
 
 from tests.benchmarks import chain
@@ -47,6 +49,19 @@ def step(n: int, steps: int, h: float) -> dict[str, Any]:
     }
 
 
+def rollout(n: int, members: int, steps: int, h: float) -> dict[str, Any]:
+    """One sample [us] of a step of many short runs, from states near that of the chain."""
+    built = model(chain.chain(n, moving=False), h)
+    data = mujoco.MjData(built)
+    starts = np.zeros((members, mujoco.mj_stateSize(built, mujoco.mjtState.mjSTATE_FULLPHYSICS)))
+    starts[:, 1 : 1 + built.nq] = np.random.default_rng(0).uniform(-0.1, 0.1, (members, built.nq))
+    call = partial(mujoco.rollout.rollout, built, data, starts, nstep=steps)
+    call()
+    begun = time.process_time()
+    call()
+    return {"us": (time.process_time() - begun) / (members * steps) * 1e6}
+
+
 def pile(places: list[list[float]], edges: list[float], density: float, mu: float, h: float, steps: int) -> dict[str, Any]:
     """One sample [us] of a step of boxes at rest on a plane, with Newton's method and elliptic cones; how far one has moved [m]."""
     box = f'<freejoint/><geom type="box" size="{numbers(0.5 * np.array(edges))}" density="{density}"/>'
@@ -62,4 +77,4 @@ def pile(places: list[list[float]], edges: list[float], density: float, mu: floa
 
 
 if __name__ == "__main__":
-    serve(pile=pile, step=step, frame=runs.frame, spin=runs.spin, close=runs.close)
+    serve(pile=pile, rollout=rollout, step=step, frame=runs.frame, spin=runs.spin, close=runs.close)

@@ -51,10 +51,17 @@ ROWS = {
     "balls": Row("0.3 s of bouncing balls, `system.add(Contact(...))`, `simulate`", "ms", (10, 100, 300), None, 1.2),
     "free balls": Row("1 s of free balls in one system, `simulate`", "ms", (10, 100, 1000), None, 1.1),
     "sticking": Row("`accelerations`, a chain of which every joint sticks", "us", (10, 20, 40), None, 1.2),
-    "stick and slip": Row("a switch of stick and slip of a `JointFriction`, `simulate`", "us", (1,), 300.0),
+    "sticking bars": Row("the same, bars with inertia about every axis", "us", (10, 20, 40, 80), None, 1.2),
+    "stick and slip": Row("a switch of stick and slip of a `JointFriction`, with what friction adds to steps", "us", (1,), 300.0),
+    "switch alone": Row(
+        "a switch of stick and slip, beside steps of a `JointFriction` that only slides or sticks", "us", (1,), 300.0
+    ),
+    "control": Row("a step with a `PID`, over the same with a torque of time, `simulate`", "", (1,), 2.0),
     "one step": Row("`simulate` of one step", "us", (LINKS,), 200.0),
     "stepper": Row("`Stepper.step`", "us", (LINKS,), 15.0),
     "member": Row("a member of `batch(...).simulate` of ten steps, beyond its steps", "us", (LINKS,), 50.0),
+    "chain state": Row("a state of `batch(...).accelerations`, with multipliers, chain", "us", (5,), 0.35),
+    "four-bar state": Row("a state of `batch(...).accelerations`, with multipliers, four-bar", "us", (1,), 0.6),
     "kinematics": Row("an instant of `kinematics`, over an RK4 step of the free mechanism", "", (1,), 2.0),
     "inverse dynamics": Row("an instant of `inverse_dynamics`, over an RK4 step", "", (LINKS, 30), 2.0),
     "equilibrium": Row("`equilibrium`, a chain held by springs, far from it", "ms", (10, 40, 100), 50.0),
@@ -142,12 +149,13 @@ def of_free_balls(n: int) -> Callable[[], float]:
     return lambda: 1e3 * sample(lambda: mbd.simulate(model, 1.0, h=1e-2))
 
 
-def stiff_chain(n: int, mu: float, radius: float = 0.2) -> mbd.System:
-    """A chain that hangs a little aside, with friction in all joints, enough to hold it."""
+def stiff_chain(n: int, mu: float, radius: float = 0.2, *, slender: bool = True) -> mbd.System:
+    """A chain that hangs a little aside, with friction in all joints, enough to hold it;  slender: without inertia about their axes."""
     system = mbd.System("sticking", gravity=(0.0, 0.0, -9.81))
     before = system.ground
     for k in range(n):
-        link = system.add(mbd.Body(f"link {k}", *inertia.rod(1.0, mass=1.0), r=(k * 0.05, 0.0, -k - 0.5)))
+        own = inertia.rod(1.0, mass=1.0) if slender else inertia.box((0.1, 0.1, 1.0), mass=1.0)
+        link = system.add(mbd.Body(f"link {k}", *own, r=(k * 0.05, 0.0, -k - 0.5)))
         pin = system.add(RJ(f"pin {k}", before, link, point=(k * 0.05, 0.0, -float(k)), axis=(0.0, 1.0, 0.0)))
         system.add(mbd.JointFriction(f"friction {k}", pin, mbd.Coulomb(mu, mu), radius=radius))
         before = link
@@ -164,18 +172,70 @@ def of_sticking(n: int) -> Callable[[], float]:
 
 
 @cache
-def of_stick_and_slip(n: int) -> Callable[[], float]:
-    """The cost of a switch [us]: a pendulum with dry friction whose swings are fed by a torque, beside the same without friction."""
+def of_sticking_bars(n: int) -> Callable[[], float]:
+    """`accelerations` of a chain of bars of which every joint sticks [us]."""
+    model = stiff_chain(n, 0.9, radius=4.0, slender=False).compile()
+    state = model.state()
+    assert np.abs(mbd.accelerations(model, state).v_dot).max() < 1e-6  # noqa: PLR2004
+    return lambda: 1e6 * sample(lambda: mbd.accelerations(model, state))
 
-    def swinging(mu: float) -> mbd.Model:
-        system = mbd.System("swing", gravity=(0.0, 0.0, -9.81))
-        rod = system.add(mbd.Body("rod", *inertia.rod(1.0, mass=1.0), r=(0.0, 0.0, -0.5)))
+
+def swinging(mu: float, torque: Callable[[float], Any] = lambda t: (0.0, 3.0 * np.sin(20.0 * t), 0.0)) -> mbd.Model:
+    """A pendulum with dry friction whose swings are fed by a torque."""
+    system = mbd.System("swing", gravity=(0.0, 0.0, -9.81))
+    rod = system.add(mbd.Body("rod", *inertia.rod(1.0, mass=1.0), r=(0.0, 0.0, -0.5)))
+    pin = system.add(RJ("pin", system.ground, rod, point=(0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0)))
+    if mu:
+        system.add(mbd.JointFriction("friction", pin, mbd.Coulomb(mu, mu), radius=0.05))
+    system.add(mbd.Torque("push", rod, torque=torque))
+    return system.compile()
+
+
+@cache
+def of_switch_alone(n: int) -> Callable[[], float]:
+    """The cost of a switch [us]: the swings of `of_stick_and_slip`, beside as many steps that slide, and that stick."""
+    rubbing, turning, still = swinging(0.5), swinging(0.5, lambda t: (0.0, 30.0, 0.0)), swinging(0.5, lambda t: (0.0, 0.1, 0.0))
+    t_end, step = 4.0, 1e-3
+    found = mbd.simulate(rubbing, t_end, h=step)
+    count, rest = len(found.events), float(np.mean(np.abs(found.omega_bar[:, 1, 1]) < 1e-9))
+    assert count > 0
+    assert len(mbd.simulate(turning, t_end, h=step).events) <= 1
+
+    def cost() -> float:
+        switching = sample(lambda: mbd.simulate(rubbing, t_end, h=step))
+        plain = [sample(lambda model=model: mbd.simulate(model, t_end, h=step)) for model in (turning, still)]
+        return 1e6 * (switching - (1.0 - rest) * plain[0] - rest * plain[1]) / count
+
+    return cost
+
+
+@cache
+def of_control(n: int) -> Callable[[], float]:
+    """A step of a pendulum under a PID, over one of the same pendulum under a torque of time."""
+
+    def pendulum(*, controlled: bool) -> mbd.Model:
+        system = mbd.System("controlled", gravity=(0.0, 0.0, -9.81))
+        rod = system.add(mbd.Body("rod", *inertia.rod(1.0, mass=1.0), r=(0.5, 0.0, 0.0)))
         pin = system.add(RJ("pin", system.ground, rod, point=(0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0)))
-        if mu:
-            system.add(mbd.JointFriction("friction", pin, mbd.Coulomb(mu, mu), radius=0.05))
-        system.add(mbd.Torque("push", rod, torque=lambda t: (0.0, 3.0 * np.sin(20.0 * t), 0.0)))
+        torque: Any = np.sin
+        if controlled:
+            torque = system.add(mbd.PID("pid", "pin.angle", 0.3, kp=40.0, ki=10.0, kd=5.0, tau=0.01))["out"]
+        system.add(mbd.Motor("motor", pin, torque=torque))
         return system.compile()
 
+    models = [pendulum(controlled=controlled) for controlled in (True, False)]
+    for model in models:
+        mbd.simulate(model, 0.1, h=1e-3)
+
+    def of_steps(model: mbd.Model) -> float:
+        return sample(lambda: mbd.simulate(model, 2.0, h=1e-3)) - sample(lambda: mbd.simulate(model, 1.0, h=1e-3))
+
+    return lambda: of_steps(models[0]) / of_steps(models[1])
+
+
+@cache
+def of_stick_and_slip(n: int) -> Callable[[], float]:
+    """The cost of a switch [us]: a pendulum with dry friction whose swings are fed by a torque, beside the same without friction."""
     rubbing, free, t_end = swinging(0.5), swinging(0.0), 4.0
     count = len(mbd.simulate(rubbing, t_end, h=1e-3).events)
     assert count > 0
@@ -222,6 +282,34 @@ def of_member(n: int) -> Callable[[], float]:
         return 1e6 * (whole - long) / members
 
     return cost
+
+
+def _of_states(model: mbd.Model) -> Callable[[], float]:
+    """A state of a batch of right-hand sides with multipliers [us]; the batch, with its copy of the states, is made before."""
+    members = 32768
+    y = mbd.simulate(model, 1.0, h=1e-2).y
+    states = y[np.random.default_rng(0).integers(0, len(y), members)]
+    mbd.batch(model, states, threads=1).accelerations()
+
+    def cost() -> float:
+        batch = mbd.batch(model, states, threads=1)
+        begun = time.process_time()
+        batch.accelerations()
+        return 1e6 * (time.process_time() - begun) / members
+
+    return cost
+
+
+@cache
+def of_chain_state(n: int) -> Callable[[], float]:
+    """A state of a chain of n links [us]."""
+    return _of_states(pendulums(n).compile())
+
+
+@cache
+def of_four_bar_state(n: int) -> Callable[[], float]:
+    """A state of a four-bar [us]."""
+    return _of_states(gallery.four_bar().compile())
 
 
 def step_of(model: mbd.Model) -> float:
@@ -315,10 +403,15 @@ MEASURES: dict[str, Callable[[int], Callable[[], float]]] = {
     "balls": of_balls,
     "free balls": of_free_balls,
     "sticking": of_sticking,
+    "sticking bars": of_sticking_bars,
     "stick and slip": of_stick_and_slip,
+    "switch alone": of_switch_alone,
+    "control": of_control,
     "one step": of_one_step,
     "stepper": of_stepper,
     "member": of_member,
+    "chain state": of_chain_state,
+    "four-bar state": of_four_bar_state,
     "kinematics": of_kinematics,
     "inverse dynamics": of_inverse_dynamics,
     "equilibrium": of_equilibrium,

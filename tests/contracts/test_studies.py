@@ -49,6 +49,9 @@ EXAMPLES = {
     "Gradient": lambda: mbd.gradient(build, P, Z, t_end=T, h=0.01),
     "Optimum": lambda: mbd.optimize(build, Z, mbd.Parameters(l=mbd.Parameter(0.5, 0.4, 0.6)), t_end=T, h=0.01),
     "LoadTable": lambda: mbd.simulate(build(), T, h=0.01).load_table("bar"),
+    "Linearization": lambda: mbd.linearize(build(), mbd.equilibrium(build()).state),
+    "Verification": lambda: mbd.verify(mbd.RK4()),
+    "CrossCheck": lambda: mbd.crosscheck(mbd.random_chain(3, seed=1, kinds=["revolute"]), np.ones(3), np.ones(3)),
     "Tolerances": lambda: mbd.tolerances(build, [Z], mbd.Parameters(l=mbd.Parameter(0.5, sd=0.01)), t_end=T, h=0.01),
 }
 

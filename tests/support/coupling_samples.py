@@ -64,10 +64,17 @@ def rolling(cls, *, bare=False):
     p = from_axis_angle(np.array([0.6, 0.0, 0.8]), 0.4)
     body = system.add(Body("body", 0.7, (0.02, 0.03, 0.025), r=(0.3, 0.2, 0.21), p=p))
     axis = np.array([0.1, 1.0, 0.3])
+    drum, ball = {"cylinder_radius": np.hypot(0.2, 0.3) + 0.2, "inside": True}, float(np.linalg.norm((0.3, 0.1, 0.3))) - 0.2
     height = 0.2 * np.hypot(axis[0], axis[1]) / np.linalg.norm(axis)
     make = {
         "RollingDisc": lambda: cls("sample", body, center=(0.3, 0.2, height), axis=axis, radius=0.2, plane_body=table),
         "RollingSphere": lambda: cls("sample", body, center=(0.3, 0.2, 0.2), radius=0.2, plane_body=table),
+        "RollingOnCylinder": lambda: cls(
+            "sample", body, center=(0.3, 0.2, 0.3), radius=0.2, point=(0, 0, 0), axis=(1, 0, 0), **drum, surface_body=table
+        ),
+        "RollingOnSphere": lambda: cls(
+            "sample", body, center=(0.3, 0.2, 0.3), radius=0.2, sphere_center=(0, 0.1, 0), sphere_radius=ball, surface_body=table
+        ),
         "KnifeEdge": lambda: cls("sample", body, point=(0.3, 0.2, 0.2), direction=(1, 0.2, 0), plane_body=table),
     }
     if not bare:

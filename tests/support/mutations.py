@@ -19,9 +19,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 import haugmbd as mbd
 from haugmbd.gallery import andrews, double_wishbone, four_bar, governor, slider_crank
-from tests.support import asmt, mechanisms, mjcf, model_files, robots, simengine3d
+from tests.support import asmt, mechanisms, mjcf, model_files, robots, simengine3d, usd
 
 LIMIT = 2.0
 """CPU time of one file [s]."""
@@ -260,6 +262,30 @@ def freecad_texts():
     return [f"<Document><Objects>{heads}</Objects><ObjectData>{parts}{joints}{ground}</ObjectData></Document>"]
 
 
+def stage_texts():
+    """A chain of three bodies with colliders, a general joint and a drive, in centimetres."""
+    box = usd.prim("Cube", "box", "double size = 2", "float3 xformOp:scale = (1, 2, 3)", schemas=("PhysicsCollisionAPI",))
+    frames = ((0.0, 0.0, 1.0), np.eye(3)), ((0.0, 0.0, -1.0), np.eye(3))
+    drive = "float drive:angular:physics:stiffness = 2", "float drive:angular:physics:targetPosition = 10"
+    return [
+        usd.stage(
+            usd.body("a", usd.mass(2.0, np.diag((1.0, 2.0, 2.5)))),
+            usd.body("b", box, "float physics:density = 3", r=(0, 0, 2)),
+            usd.body("c", box, "float physics:mass = 3", r=(0, 0, 4)),
+            usd.joint("PhysicsRevoluteJoint", "h", ("", "/a"), frames, *drive, schemas=("PhysicsDriveAPI:angular",)),
+            usd.joint("PhysicsJoint", "g", ("/a", "/b"), frames, free={"transZ", "rotZ"}),
+            usd.joint("PhysicsSphericalJoint", "s", ("/b", "/c"), frames, "float physics:coneAngle0Limit = 30"),
+            L=0.01,
+        )
+    ]
+
+
+def mutate_words(text, rng):
+    """Exchange two words of a text."""
+    words = re.findall(r"[A-Za-z:]+", text)
+    return text.replace(rng.choice(words), rng.choice(words), rng.randint(1, 3))
+
+
 def read_document(path, **how):
     """Read a Document.xml as that of a file of FreeCAD."""
     file = path.with_suffix(".FCStd")
@@ -312,6 +338,14 @@ KINDS = {
         (mutate_text, mutate_values, mutate_values),
         14,
     ),
+    "usd": Kind(
+        ".usda",
+        mbd.read_usd,
+        lambda k: {"close": k % 5 == 0, "merge_fixed": k % 3 > 0},
+        stage_texts,
+        (mutate_text, mutate_numbers, mutate_words),
+        15,
+    ),
     "mjcf": Kind(
         ".xml",
         mbd.read_mjcf,
@@ -331,9 +365,11 @@ def files(kind: Kind, n: int) -> Iterator[tuple[int, str]]:
 
 
 def answered(kind: Kind, path: Path, k: int) -> str:
-    """ "read" or "refused"; any other exception passes."""
+    """ "read", with warnings of the library's own or without, or "refused"; any other exception passes."""
     try:
-        system = kind.read(path, **kind.how(k))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            system = kind.read(path, **kind.how(k))
     except (mbd.UsageError, mbd.ModelError):
         return "refused"
     assert isinstance(system, mbd.System)

@@ -25,6 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from haugmbd.analysis.assembly.apart import moved_apart
 from haugmbd.analysis.assembly.branches import Sign, choices, flipped, opposed, signs_of, turned_round, turned_starts
 from haugmbd.analysis.assembly.constraint_system import Problem, Search, digits_of, pose_at, row_scale_to_metres
 from haugmbd.analysis.assembly.far_starts import ATTEMPT, brought_near, close_from_afar, is_near
@@ -169,6 +170,7 @@ def assemble(
     repair: bool = True,
     progress: bool = False,
     record: bool = False,
+    apart: bool = False,
 ) -> Assembly:
     """Assemble a mechanism: close all joints with the least motion of its bodies, then find the velocities.
 
@@ -193,6 +195,9 @@ def assemble(
         If True, show a progress bar: the digits to which the joints are closed.
     record : bool
         If True, `newton` of the assembly is the table of the position analysis: iterate, |Phi|, |dq|, condition, step.
+    apart : bool
+        If True, bodies that overlap at rigid contacts are moved apart, with the least motion, until they touch. It takes no `hold` and no
+        `weights`.
 
     Returns
     -------
@@ -204,7 +209,7 @@ def assemble(
     AssemblyError
         If joints stay open or turned round, or if the velocities contradict each other. Its `assembly` is the closest one.
     ModelError
-        If the system has faults.
+        If the system has faults, or bodies that are to be moved apart still overlap.
     UsageError
         If an argument is not valid.
     KeyboardInterrupt
@@ -214,8 +219,15 @@ def assemble(
     -----
     Source: Haug (2021), spatial kinematic analysis: assembly of a mechanism.
     """
-    check_flags(progress=progress, record=record)
+    check_flags(progress=progress, record=record, apart=apart)
     model = compiled(system, "assemble", tolerance)
+    if apart:
+        if hold or weights is not None:
+            raise UsageError(
+                "assemble(apart=True) takes no hold= and no weights=: hold bodies by joints, or move them apart first."
+            )
+        closed = assemble(system, state, tol=tol, tolerance=tolerance, repair=repair, progress=progress).state
+        state = moved_apart(model, closed)
     problem = pose_problem(model, start_of(model, state), hold, weights, tol)
     with Progress(progress, 0.0, digits_of(problem.size, tol), "digits") as bar:
         search = Search(bar, problem.size, tol)

@@ -355,9 +355,23 @@ def close_from_afar(problem: Problem, signs: tuple[Sign, ...], start: State, fir
                 candidates.append(other)
                 if not small:
                     break
+    modelled = _from_modelled_pose(problem, start)
+    if modelled is not None and _right(problem, signs, modelled):
+        candidates.append(modelled)
     if candidates:
         return Closing(_nearest_of(problem, candidates)._replace(iterations=steps), 1)
     return _from_elsewhere(problem, signs, rows, start, best._replace(iterations=steps))
+
+
+def _from_modelled_pose(problem: Problem, start: State) -> PositionSolution | None:
+    """Return the end of Newton's method from the modelled pose: closed poses beside it are known, however far the start is.
+
+    None where the start is the modelled pose, or coordinates are held elsewhere.
+    """
+    modelled = problem.model.state()
+    if not problem.held.free.all() or _same(problem, start, modelled):
+        return None
+    return close_positions(problem._replace(search=None), start.replace(r=modelled.r, p=modelled.p), ATTEMPT)
 
 
 def _from_elsewhere(problem: Problem, signs: tuple[Sign, ...], rows: GeodesicRows, start: State, best: PositionSolution) -> Closing:

@@ -24,7 +24,7 @@ from haugmbd.math.euler_parameters import exponential, normalized, product, rota
 from haugmbd.model.evaluate import rows_entry
 from haugmbd.model.immutable import once_per_model
 from haugmbd.model.inspection.given import no_model, no_tolerance
-from haugmbd.model.inspection.run_memory import need_constant_masses
+from haugmbd.model.inspection.run_memory import need_constant_masses, need_no_freewheels
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.system.system import System
@@ -89,6 +89,7 @@ def make_residual_evaluator(model: Model, steady: Steady, start: State) -> Resid
     scale = np.tile([length] * 3 + [1.0] * 3, model.nb)
     kept = np.setdiff1d(np.arange(model.nc), np.array(model.redundancy.dropped, dtype=np.int64))
     need_constant_masses(model, "an equilibrium")
+    need_no_freewheels(model, "an equilibrium")
     states = block_states(model, start.y)
     return ResidualEvaluator(model, pack, steady, start.t, length, scale, kept, model.bodies_of_rows(), states)
 

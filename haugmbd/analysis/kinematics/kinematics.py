@@ -37,7 +37,7 @@ from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.state_space import NearSingular, SingularCrossing
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.inspection.driver_breaks import JointBreak, ZeroLength, first_break, interval_faults
-from haugmbd.model.inspection.run_memory import stop_faults, touch_faults
+from haugmbd.model.inspection.run_memory import need_no_freewheels, stop_faults, touch_faults
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import put_row_scale, rank_report
@@ -274,6 +274,7 @@ def _check_drivers(model: Model, t_start: float, t_end: float) -> None:
 def driven_model(system: System | Model, state: State, who: str, tolerance: float | None = None) -> Model:
     """Return the model, with its redundancy examined at `state` if this is a state of the model. `who` names the caller in errors."""
     model = compiled(system, who, tolerance)
+    need_no_freewheels(model, who)
     if model.redundancy.dropped or state_faults(model, state):
         return model
     return counted_from(examined(beginning_at(model, state)), model)

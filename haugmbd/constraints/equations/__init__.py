@@ -11,4 +11,5 @@ coordinate_function  CoordinateFunctionRow: one joint coordinate is a function o
 curve                PointOnCurveRow: a point stays on a spline curve
 hinge                the five rows of a revolute joint at once
 rolling              DiscOnPlane, and the velocity rows Slip and KnifeEdge
+rolling_curved       AxisDistance, and the velocity row CurvedSlip, on cylinders and spheres
 """

@@ -172,7 +172,7 @@ class Instant(Mapping[str, Any]):
         """Call a sampled block, and write its values to y."""
         own = self.network.columns(block, self.y)
         before = self.y[own].copy()
-        arguments = (before,) if block.takes_values else ()
+        arguments = (before,) if self.network.takes_values[block] else ()
         given = self._called(block, "update", block.update, *arguments)
         values = numbers(given)
         if values is None or values.size != block.states or values.ndim > 1 or not np.isfinite(values).all():

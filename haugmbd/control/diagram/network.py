@@ -83,12 +83,17 @@ class Network:
         """Return the number of states, with those that count turns."""
         return len(self.x0)
 
-    @property
+    @cached_property
     def sampled(self) -> tuple[Sampled, ...]:
         """Return the sampled blocks."""
         return tuple(block for block in self.blocks if isinstance(block, Sampled))
 
-    @property
+    @cached_property
+    def takes_values(self) -> dict[Sampled, bool]:
+        """Return whether the update of each sampled block takes the values so far."""
+        return {block: block.takes_values for block in self.sampled}
+
+    @cached_property
     def delays(self) -> tuple[DelayLine, ...]:
         """Return the delay lines."""
         return tuple(block for block in self.blocks if isinstance(block, DelayLine))

@@ -13,7 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.function_pointers import F1, F2, I1, I2
 from haugmbd.compiled.jit import DirectCall, entry, kernel
+from haugmbd.compiled.native_tuples import tuple_pointer
+from haugmbd.compiled.numba_names import typeof_impl
 from haugmbd.compiled.status_codes import OK, USER_STOPPED
 from haugmbd.control.block import Block
 from haugmbd.control.diagram.compiled import eliminate_plain, output_order
@@ -27,6 +30,7 @@ from haugmbd.control.sampled import OUT, HeldNumber, Sampled
 from haugmbd.control.signals import MEASURED, JointSignal, LoadSignal, OutputSignal
 from haugmbd.control.transfer_function import TransferFunction
 from haugmbd.drivers.driver import real_or_nan
+from haugmbd.workspace.layout import Address
 
 HELD, LAG, CANONICAL, CONTROLLER = range(4)
 KIND, FIRST, STATES, OWN, SIGNAL, SECOND, NUMBER = range(7)
@@ -36,15 +40,15 @@ KP, KI, KD, TAU, LOWER, UPPER, SETPOINT = range(7)
 NONE = -1
 
 
-class NetworkTables(NamedTuple):
+class NetworkFields(NamedTuple):
     """A network as arrays.
 
     joints: (nj, 7) of each joint signal or counted turn: whether it is an angle, three bodies, state that counts its turns, whether its
     rate is meant, signal (NONE for the rate of a turn);  x_bar: (nj, 9);  offset: (nj,)
     loads: (nl, 3) signal, place and quantity of what kernels measure;  rows: (nb, 7) of the blocks, in the order of their outputs
     numbers: their coefficients;  outputs: (no, 2) place in the driver table, signal;  moving: states with a rate
-    shape: places and sizes (first place in the driver table, states, signals)
-    S, rates, gap, other, moved, matrix, X: room for signals, rates, residuals, a state, and vectors of a joint
+    shape: places and sizes (first place in the driver table, states, signals; numbers of y, lines of what is measured, of the driver table)
+    S, rates, gap, other, moved, matrix, X, before: room for signals, rates, residuals, a state, vectors of a joint, and states
     """
 
     joints: Ints
@@ -63,10 +67,42 @@ class NetworkTables(NamedTuple):
     moved: Array
     matrix: Array
     X: Array
+    before: Array
 
 
-def tables_of(network: Network, ny: int) -> NetworkTables | None:
-    """Return the tables of a network in states of ny numbers; None if only functions can evaluate it."""
+class NetworkTables(NetworkFields):
+    """NetworkFields that are written to memory for compiled code once."""
+
+    address = Address()
+
+    def with_room(self) -> NetworkTables:
+        """Return the same network with room of its own, for another workspace."""
+        return self._replace(**{name: np.zeros_like(getattr(self, name)) for name in ROOM})
+
+
+ROOM = ("S", "rates", "gap", "other", "moved", "matrix", "X", "before")
+"""What an evaluation writes."""
+NETWORK_TYPE = tuple_pointer("Network")
+NETWORK_TYPE.fields |= {
+    **dict.fromkeys(("joints", "loads", "rows", "outputs"), I2),
+    **dict.fromkeys(("moving", "shape"), I1),
+    **dict.fromkeys(("x_bar", "matrix"), F2),
+    **dict.fromkeys(("offset", "numbers", "S", "rates", "gap", "other", "moved", "X", "before"), F1),
+}
+NETWORK_TYPE.fields = {name: NETWORK_TYPE.fields[name] for name in NetworkFields._fields}
+
+
+@typeof_impl.register(NetworkTables)  # type: ignore[untyped-decorator]
+def network_type(tables: NetworkTables, context: Any) -> Any:
+    """Return the one type of all networks."""
+    return NETWORK_TYPE
+
+
+def tables_of(network: Network, ny: int, sizes: tuple[int, int] = (0, 0)) -> NetworkTables | None:
+    """Return the tables of a network in states of ny numbers; None if only functions can evaluate it.
+
+    sizes: lines of what kernels measure, and of the driver table
+    """
     order = output_order(network)
     if (
         order is None
@@ -105,7 +141,7 @@ def tables_of(network: Network, ny: int) -> NetworkTables | None:
         np.array(numbers, dtype=np.float64),
         _table([[place, at[output.label]] for place, output in network.outputs], 2),
         moving,
-        np.array([network.place, network.size, len(at)], dtype=np.int64),
+        np.array([network.place, network.size, len(at), ny, *sizes], dtype=np.int64),
         S=np.zeros(len(at) + 1),
         rates=np.zeros(network.size),
         gap=np.zeros(moving.size),
@@ -113,6 +149,7 @@ def tables_of(network: Network, ny: int) -> NetworkTables | None:
         moved=np.zeros(ny),
         matrix=np.zeros((moving.size, moving.size)),
         X=np.zeros(18),
+        before=np.zeros(network.size),
     )
 
 
@@ -272,8 +309,8 @@ def solve_states(N: NetworkTables, y: Array, measured: Array, F: Array) -> bool:
 eliminate: Any = kernel(eliminate_plain)
 
 
-@entry
-def evaluate_entry(N: NetworkTables, y: Array, measured: Array, F: Array) -> int:
+@kernel
+def evaluate_all(N: NetworkTables, y: Array, measured: Array, F: Array) -> int:
     """Evaluate a network at y: write rates and outputs to F; in an implicit step solve for its states first."""
     place, size, n_signals = N.shape[0], N.shape[1], N.shape[2]
     S, rates = N.S, N.rates
@@ -290,6 +327,12 @@ def evaluate_entry(N: NetworkTables, y: Array, measured: Array, F: Array) -> int
     for k in range(N.outputs.shape[0]):
         F[N.outputs[k, 0], 0] = S[N.outputs[k, 1]]
     return OK
+
+
+@entry
+def evaluate_entry(N: NetworkTables, y: Array, measured: Array, F: Array) -> int:
+    """Do what `evaluate_all` does, called from Python."""
+    return evaluate_all(N, y, measured, F)
 
 
 evaluate_direct = DirectCall(evaluate_entry)

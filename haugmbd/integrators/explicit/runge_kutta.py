@@ -9,7 +9,7 @@ Source: Hairer, Norsett, Wanner, Solving ODE I, sec. II.1.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from math import floor
 from typing import Any, ClassVar, Self
@@ -106,6 +106,10 @@ class OneStep(FixedStep):
     def starting_with(self, h: float) -> Self:
         return replace(self, h_first=h)
 
+    def step_to(self, problem: Problem, k1: Array, t_end: float) -> Iterable[StepBatch]:
+        h = t_end - problem.t
+        return (self._advance(problem, k1, problem.t, h, np.array([problem.t + h])),)
+
     def check(self, span: float) -> None:
         super().check(span)
         check_first_step(self.h_first)
@@ -124,7 +128,7 @@ class OneStep(FixedStep):
             if batch.code != OK:
                 return
             problem.t = float(batch.t[-1])
-        full = floor((t_end - problem.t) / self.h * (1.0 + 1e-12))
+        full = max(floor((t_end - problem.t) / self.h * (1.0 + 1e-12)), 0)  # the first step may end a rounding beyond t_end
         rest = t_end - problem.t - full * self.h
         t_start, lengths, done = problem.t, batch_lengths(problem), 0
         while done < full:

@@ -39,7 +39,7 @@ from haugmbd.integrators.step_batch import StepBatch, batch_lengths
 from haugmbd.integrators.step_context import Problem, copy_options
 from haugmbd.model.inspection.length import rate_of
 from haugmbd.model.model import CALLBACK_ARRAYS, Model
-from haugmbd.workspace.layout import Pack, Tables, workspace_array
+from haugmbd.workspace.layout import Pack, Tables, with_callback, workspace_array
 
 PART = 1e-2
 """Of what error control lets a step be wrong by: what Newton may leave of it."""
@@ -89,7 +89,8 @@ def implicit_pack(problem: Problem, name: str, newton: ModifiedNewton) -> Pack:
     """Return a new workspace with the coupled tables; u', its history, and lam are those of the current state."""
     model = model_of(problem.state_space, name)
     derive = NO_CALLBACK if newton.curved else model.jacobian_callbacks.callback()
-    pack = model.pack(implicit_tables(model, newton.curved))._replace(callback=problem.pack.callback, derive=derive)
+    own = model.pack(implicit_tables(model, newton.curved))._replace(derive=derive)
+    pack = with_callback(own, problem.pack.callback)
     code = problem.rates(problem.pack, copy_options(problem.options), problem.t, problem.y, np.zeros_like(problem.y))
     problem.pack.callback.keep_interruption(code)
     if code == OK:

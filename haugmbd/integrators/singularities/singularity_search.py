@@ -36,7 +36,7 @@ from haugmbd.model.immutable import once_per_model
 from haugmbd.model.labels import joint_of_rows
 from haugmbd.model.model import Model
 from haugmbd.workspace import accessors as ws
-from haugmbd.workspace.layout import CALLS_USER, Pack, empty_matrix, flags_in
+from haugmbd.workspace.layout import CALLS_USER, Pack, empty_matrix, flags_in, with_callback
 
 SPACING = 0.05
 """[rad, or parts of the size] Motion between samples."""
@@ -173,7 +173,7 @@ class SingularSearch:
         self.pack, self.size = with_blocks(model.pack()), model.length
         self.behind = (np.nan, np.inf)
         if model.force_callbacks.driver_calls:
-            self.pack, self.ahead = self.pack._replace(callback=callback), 0.0
+            self.pack, self.ahead = with_callback(self.pack, callback), 0.0
         else:
             ints = self.pack.ints.copy()
             empty_matrix(ints, "FORCE_INTS")

@@ -32,7 +32,7 @@ from haugmbd.math.euler_kernels import normalize
 from haugmbd.model.generalized_forces import copy_line
 from haugmbd.model.inspection.length import rounding_of_velocities, units_of_state
 from haugmbd.model.model import Model
-from haugmbd.workspace.layout import WIDTH
+from haugmbd.workspace.layout import WIDTH, with_callback
 
 NODES = (10, 11, 12, 13)
 """Numbers of nodes of a piece: the one is taken whose nodes are farthest from the singular configuration."""
@@ -191,7 +191,7 @@ class SmoothBranch:
     """The smooth motion of one model, with a workspace of its own.  User functions are evaluated by the callback of the run."""
 
     def __init__(self, model: Model, callback: Callback) -> None:
-        self.model, self.pack, self.rule = model, model.pack()._replace(callback=callback), Projection(tol=EXACT)
+        self.model, self.pack, self.rule = model, with_callback(model.pack(), callback), Projection(tol=EXACT)
         self.options, self.units = self.rule.options(), units_of_state(model)
 
     def rounding(self, y: Array) -> Array:

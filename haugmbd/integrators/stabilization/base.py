@@ -19,7 +19,7 @@ from haugmbd.kkt.registry import routines_of
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.model import Model
 from haugmbd.redundancy.rank import row_lengths
-from haugmbd.workspace.layout import FOR_MASSLESS, REFINES, Pack, flags_in, workspace_array
+from haugmbd.workspace.layout import FOR_MASSLESS, REFINES, Pack, flags_in, with_callback, workspace_array
 
 
 class Stabilization(ABC):
@@ -90,4 +90,4 @@ def fitting_all_rows(model: Model, pack: Pack) -> Pack:
     flags_in(other.ints)[REFINES] = flags_in(other.ints)[REFINES] or FOR_MASSLESS  # in place of a refinement, or after it
     solver = routines_of(model.tables, every_row=False)
     refine = solver.refine_and_fit_all_rows if flags_in(model.tables.ints)[REFINES] else solver.fit_all_rows
-    return other._replace(callback=pack.callback, refine=refine)
+    return with_callback(other._replace(refine=refine), pack.callback)

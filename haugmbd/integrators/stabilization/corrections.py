@@ -23,6 +23,15 @@ from haugmbd.workspace.layout import Pack
 
 
 @kernel
+def scale_solution(P: Pack, part: float) -> None:
+    """Multiply the part of the bodies in the current solution."""
+    x = ws.solution(P)
+    for k in range(1, ws.n_bodies(P)):
+        for a in range(6):
+            x[k, a] *= part
+
+
+@kernel
 def add_displacement(P: Pack, bodies: Array) -> None:
     """Set r <- r + dr, p <- p exp(dpi_bar) with the current solution."""
     x = ws.solution(P)

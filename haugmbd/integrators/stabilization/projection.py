@@ -17,6 +17,7 @@ from typing import ClassVar
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.compiled.jit import entry, kernel
+from haugmbd.compiled.selection import select, somewhere
 from haugmbd.compiled.status_codes import OFF_MANIFOLD, OK, report
 from haugmbd.constraints.base import row_speed
 from haugmbd.deprecated import public_class
@@ -25,7 +26,13 @@ from haugmbd.formulations.newton_euler import factorize, finish, rates_at_hand, 
 from haugmbd.friction.routine import REST, STAY
 from haugmbd.integrators.default_number import DefaultNumber
 from haugmbd.integrators.stabilization.base import Stabilization
-from haugmbd.integrators.stabilization.corrections import add_displacement, add_velocity, has_sticking_joints, stop_sticking_joints
+from haugmbd.integrators.stabilization.corrections import (
+    add_displacement,
+    add_velocity,
+    has_sticking_joints,
+    scale_solution,
+    stop_sticking_joints,
+)
 from haugmbd.integrators.stabilization.none import RATES
 from haugmbd.integrators.step_context import SIGNATURE, Options, make_options, normalize_euler
 from haugmbd.math.larger import larger
@@ -124,8 +131,9 @@ def project(P: Pack, options: Options, t: float, y: Array) -> int:
     tolerance, in_metres = options.tolerance, options.in_metres == 1.0
     bodies = update_kinematics(P, t, y).bodies
     code = OK
-    before = left = 1e300
-    corrected, sticks = False, has_sticking_joints(P)
+    error = before = left = 1e300
+    sticks = has_sticking_joints(P)
+    part, corrected = 1.0, 0.0  # of a correction that is made, 0 where the iteration has ended;  1 where there was one
     for _ in range(MAX_ITERATIONS):
         code = prepare(P, t, y)
         if code != OK:
@@ -135,36 +143,41 @@ def project(P: Pack, options: Options, t: float, y: Array) -> int:
             error = 0.0
         left = put_position_residual(P, ws.kept_rows(P)) if in_metres else error
         code = factorize(P)
-        options.n_factorizations += 1
+        options.n_factorizations += part
         if code != OK:
             return code
         stalled = error > STALLED * before
-        if error == 0.0 or left <= tolerance or (stalled and error <= ROUNDING):
+        ends = (error == 0.0) | (left <= tolerance) | (stalled & ((error <= ROUNDING) | (before <= ROUNDING)))
+        part = select(ends, 0.0, part)
+        if not somewhere(part > 0.0):
             break
-        if stalled and before <= ROUNDING:
-            break
-        before = error
-        corrected = True
+        before = select(part > 0.0, error, before)
+        corrected = select(part > 0.0, 1.0, corrected)
         code = P.friction(STAY, t, P, y) if sticks else finish(P)
         if code != OK:
             return code
+        if somewhere(part < 1.0):
+            scale_solution(P, part)
         add_displacement(P, bodies)
-    if not (error <= ROUNDING or left <= tolerance):
+    if not ((error <= ROUNDING) | (left <= tolerance)):
         slot = farthest_row(P, ws.row_weights(P))
         return report(ws.status(P), OFF_MANIFOLD, slot, abs(ws.row_values(P)[slot, 0]))
     weight = ws.kept_rows(P) if in_metres else ws.row_weights(P)
-    moves = options.levels != POSITIONS_ONLY and put_velocity_residual(P, bodies, weight) > tolerance
-    if moves:
-        corrected = True
-    elif sticks:
+    part = 0.0
+    if options.levels != POSITIONS_ONLY:
+        part = select(put_velocity_residual(P, bodies, weight) > tolerance, 1.0, 0.0)
+    moves = somewhere(part > 0.0)
+    corrected = max(corrected, part)
+    if sticks and not moves:
         clear(ws.right_hand_side(P))
     if moves or sticks:
         code = P.friction(REST, t, P, y) if sticks else solve_system(P)
+        if moves and somewhere(part < 1.0):
+            scale_solution(P, part)
         add_velocity(P, bodies)
         if code == OK:
             code = P.prepare_stage(P, t, y)  # the rows in J are those of the pose, which has not changed
-    if corrected:
-        options.n_projections += 1
+    options.n_projections += corrected
     return code
 
 

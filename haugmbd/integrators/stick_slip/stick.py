@@ -96,6 +96,7 @@ def batches_with_stick(
         problem.first_batch = None if looks else FIRST_BATCH
         limited = method.limited(stick.h_still) if stick.is_still else method
         for batch in batches_across(limited, problem, k1, t_end, search):
+            stick.watch.leave_workspace()
             stopped = problem.pack.callback.take_error()  # the watch calls the functions again at states before it
             if stopped is not None and not isinstance(stopped, Exception):
                 raise stopped  # Ctrl-C
@@ -320,7 +321,7 @@ class _Stick:
         G = watch.rates_by_friction()[np.ix_(which, which)]
         units = 1.0 / np.sqrt(np.diagonal(G))  # in which each gives way alike, of heavy and of light bodies
         rates = np.array([rate for _, rate in channels])
-        impulses = units * np.linalg.lstsq(units[:, None] * G * units, -units * rates, rcond=1e-10)[0]
+        impulses = units * least_squares(units[:, None] * G * units, -units * rates)
         n = self.state_space.model.nb + 1
         change = (impulses @ X[which])[: 6 * n].reshape(n, 6)
         self.problem.y[: WIDTH * n].reshape(n, WIDTH)[1:, VELOCITY:] += change[1:]
@@ -381,6 +382,13 @@ class _Stick:
                 f"friction {names} stops and slips without end at t = {t:.9g} s. Give {steps}a smooth law there, such as "
                 "Coulomb(mu, velocity=1e-4) or BrownMcPhee."
             )
+
+
+def least_squares(G: Array, rates: Array) -> Array:
+    """Return the shortest impulses f of which |G f - rates| is least; of one channel without a call of LAPACK, with its numbers."""
+    alone = len(rates) == 1 and G[0, 0] > 0.0
+    impulses: Array = np.asarray(rates * (1.0 / G[0]) if alone else np.linalg.lstsq(G, rates, rcond=1e-10)[0], dtype=np.float64)
+    return impulses
 
 
 AT_ONCE, MOST_AT_ONCE = 1e-9, 40

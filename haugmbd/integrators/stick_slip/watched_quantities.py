@@ -7,7 +7,8 @@ Source: Haug (2021), friction and stiction; events as in `integrators.event_loca
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
+from math import isfinite, sqrt
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from haugmbd.bodies.validation import for_kernels
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.ffi import Callback
 from haugmbd.compiled.function_pointers import Routine
-from haugmbd.compiled.jit import entry, kernel
+from haugmbd.compiled.jit import DirectCall, entry, kernel
 from haugmbd.compiled.records import new_record
 from haugmbd.compiled.status_codes import FRICTION_HAS_NONE, FRICTION_HAS_TWO, FRICTION_STALLED, FRICTION_UNDECIDED, OK
 from haugmbd.formulations.newton_euler import accelerate
@@ -34,7 +35,7 @@ from haugmbd.math.body_columns import VELOCITY
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.workspace import accessors as ws
-from haugmbd.workspace.layout import WIDTH, Pack, place_in, workspace_array
+from haugmbd.workspace.layout import WIDTH, Pack, place_in, with_callback, workspace_array
 
 BEYOND = 1e-12
 """Relative to the units of a joint, and to its limit: an event is located so far beyond zero.  A joint that starts at zero, and continues,
@@ -71,6 +72,9 @@ def watch_entry(P: Pack, t: Array, y: Array, units: Array, out: Array) -> tuple[
             for which in range(QUANTITIES):
                 out[n, QUANTITIES * k + which] = quantity_of(ints, terms, modes, k, which, units[k, 0], units[k, 1])
     return OK, t.shape[0]
+
+
+look_at = DirectCall(watch_entry)
 
 
 @kernel
@@ -117,12 +121,13 @@ ROUNDED = 1e-6
 
 @kernel
 def may_end(before: float, middle: float, after: float, least: float) -> bool:
-    """Return whether a quantity is not clear of zero at both ends of a step and in its middle, or may turn beyond zero between them.
+    """Return whether a quantity is not clear of zero in the middle or at the end of a step, or may turn beyond zero between its ends.
 
-    As `Quantity.clear` and `leaps.may_turn`, with some more: what is not searched has no event.
+    As `Quantity.clear` and `leaps.may_turn`, with some more: what is not searched has no event.  A quantity that begins at zero, as behind
+    a stop or a slip, and is clear of it from the middle on has not fallen through zero.
     """
-    low, high = min(before, middle, after), max(before, middle, after)
-    if not low > least:
+    high, low = max(before, middle, after), min(before, middle, after)
+    if not min(middle, after) > least:
         return True
     slope, bend = 0.5 * (after - before), after - 2.0 * middle + before
     if not (bend > 0.0 and abs(slope) < (1.0 + 2.0 * OUTSIDE) * (1.0 + ROUNDED) * bend):
@@ -173,18 +178,23 @@ class Watch:
     """
 
     def __init__(self, model: Model, callback: Callback | None = None, *, by_columns: bool = False) -> None:
-        pack = model.pack() if callback is None else model.pack()._replace(callback=callback)
+        pack = model.pack() if callback is None else with_callback(model.pack(), callback)
         self.model, self.pack = model, pack._replace(ints=by_columns_alone(pack.ints)) if by_columns else pack
         self.modes = workspace_array(self.pack, "FRICTION_MODES")
         self.terms = workspace_array(self.pack, "FRICTION_TERMS")
         self.units = np.full((len(self.modes), 2), LARGEST_UNIT)
         self.solved = False
         self._seen: list[tuple[Array, Array]] = []
+        self._last: tuple[Any, Array] = (None, np.zeros(0))
         self._turns: tuple[Array | None, Flags] = (None, np.zeros(0, dtype=np.bool_))
 
     def forget(self) -> None:
         """Forget the states of the last segment."""
         self._seen, self._turns = [], (None, self._turns[1])
+
+    def leave_workspace(self) -> None:
+        """Forget what the workspace contains: steps that look for ends of modes have used it."""
+        self._last = None, self._last[1]
 
     def over(self, t: Array, y: Array) -> Array:
         """Return the quantities (n, nf, 4) at flat states y (n, ny); NaN from the first state on that has no solution.
@@ -194,8 +204,9 @@ class Watch:
         for states, values in self._seen:
             if states is y:
                 return values
+        self.leave_workspace()
         out = np.full((len(t), QUANTITIES * len(self.modes)), np.nan)
-        code, done = watch_entry(self.pack, for_kernels(t), for_kernels(y), self.units, out)
+        code, done = look_at(self.pack, for_kernels(t), for_kernels(y), self.units, out)
         self.pack.callback.keep_interruption(code)
         if code != OK:
             error = self.pack.callback.take_error()
@@ -221,12 +232,26 @@ class Watch:
 
         columns_alone: whether `rates_by_friction` is wanted alone, which is known before friction is solved for
         """
+        key = t, y.tobytes(), self.modes.tobytes(), self.units.tobytes()
+        if self._last[0] == key:  # the workspace is as it was left
+            return self._last[1]
+        self.leave_workspace()
         out = np.zeros((1, QUANTITIES * len(self.modes)))
-        code, _ = watch_entry(self.pack, np.array([t]), np.array(y)[None], self.units, out)
+        code, _ = look_at(self.pack, np.array([t]), for_kernels(y)[None], self.units, out)
         self.solved = code == OK
         if code != OK and not (columns_alone and code in UNSOLVED_FRICTION):
             raise state_space.error(self.pack, code, t)
-        return out.reshape(-1, QUANTITIES)
+        values = out.reshape(-1, QUANTITIES)
+        if code == OK and not state_space.has_delays:  # whose outputs depend on the motion so far, too
+            self._last = key, values
+        return values
+
+    def known(self, y: Array, row: int) -> Array | None:
+        """Return the quantities (nf, 4) at a row of flat states that `over` was asked for last; None where they are not known."""
+        for states, values in self._seen:
+            if states is y and not np.isnan(values[row]).any():
+                return values[row]  # type: ignore[no-any-return]
+        return None
 
     def measure(self, y_dot: Array) -> None:
         """Take the units of each joint from the last state, with rates y_dot.
@@ -286,7 +311,11 @@ class Quantity:
 
     def __call__(self, t: float, state: State) -> float:
         """Return the quantity at a state."""
-        return float(self.watch.at(t, state.y, self.state_space)[self.k, self.which]) + self.more
+        return self.at(t, state.y)
+
+    def at(self, t: float, y: Array) -> float:
+        """Return the quantity at a flat state."""
+        return float(self.watch.at(t, y, self.state_space)[self.k, self.which]) + self.more
 
     def clear(self, t: Array, y: Array) -> Flags:
         """Return at which flat states the quantity is positive beyond rounding."""
@@ -302,6 +331,15 @@ class StickEvent(Event):
     function: Quantity
 
     of_law = True
+    of_flat_state = True
+
+    def value_at(self, t: float, y: Array) -> float:
+        g = self.function.at(t, y)
+        return g if isfinite(g) else self.value(self.function.state_space.state(t, y))  # which raises its error
+
+    def known_value(self, y: Array, row: int) -> float | None:
+        values = self.function.watch.known(y, row)
+        return None if values is None else float(values[self.function.k, self.function.which]) + self.function.more
 
     def clear(self, t: Array, y: Array) -> Flags:
         return self.function.clear(t, y)

@@ -18,6 +18,7 @@ import numpy as np
 from haugmbd.bodies.body import Body
 from haugmbd.callbacks import ForceCallbacks, JacobianCallbacks
 from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.ffi import WORDS
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.equations.coordinate_function import room_for_profiles
 from haugmbd.constraints.equations.hinge import COLUMNS as HINGE_COLUMNS
@@ -33,6 +34,7 @@ from haugmbd.forces.registry import MASSES
 from haugmbd.forces.stops import WrittenLine
 from haugmbd.friction.tables import FrictionTables, friction_tables, sweep_tables
 from haugmbd.kkt.cluster_order import CoupledRow
+from haugmbd.kkt.complete_pivoting import room_for
 from haugmbd.kkt.registry import choose_solver
 from haugmbd.kkt.solver import TREE, TREES_ON_BLOCKS, SolverTables
 from haugmbd.kkt.tree_order import NO_FORM, Branch, Forms, hanging_branches, no_forms, order_of_forest
@@ -236,7 +238,7 @@ def _tables(bodies: Sequence[Body], p: _Parts, solver: str | None) -> tuple[Tabl
     if len(velocity_rows):
         velocity_rows.ravel()[p.edges.slot] = p.equations.velocity_only
     n_nodes = len(bodies) + n_edges
-    light = p.inertia.has_light and chosen.name != TREE
+    light = p.inertia.has_lightest and not p.couplings if chosen.name == TREE else p.inertia.has_light
     flags = [
         FOR_MASSLESS * massless + FOR_LIGHT * light,
         p.has_callbacks,
@@ -277,7 +279,9 @@ def _tables(bodies: Sequence[Body], p: _Parts, solver: str | None) -> tuple[Tabl
         "SCALE": pivot_scale(p.inertia.shifted, n_nodes),
         "EVEN": p.inertia.even if massless or light else p.inertia.even[:0],
     } | p.friction.reals
-    even = {"EVEN_SCALE": (n_nodes * (massless or light), 6)}
+    refines = bool(massless or light)
+    complete = room_for(len(bodies) - 1, len(p.equations.kind)) if refines else (0, 0)
+    even = {"EVEN_SCALE": (n_nodes * refines, 6), "COMPLETE": complete}
     work = _work(len(bodies), p, n_nodes) | even | p.friction.work(n_nodes) | sweeps.work | chosen.work
     need_memory(ints | reals, work, len(bodies) - 1, len(p.equations.kind), loops=n_edges >= len(bodies))
     return Tables(ints, reals, work), chosen._replace(reason=chosen.reason + (sweeps.reason and f"; {sweeps.reason}"))
@@ -348,5 +352,5 @@ def _work(n_bodies: int, p: _Parts, n_nodes: int) -> dict[str, tuple[int, int]]:
         "SPAN": (len(p.edges.bodies), 1),
         "SOLVE_FOR": (1, 1),
         "STATUS": (1, 4),
-        "SUCCEEDED": (1, 1),
+        "SUCCEEDED": (1, WORDS),
     }

@@ -31,6 +31,16 @@ LIGHT = 1e-5
 Rounding over this part is 1e-11 of an acceleration; of bodies that are no lighter, ill-conditioned loops take two digits more.
 """
 
+LIGHTEST = 1e-9
+"""The same for the recursion over a forest, whose rounding reaches only light bodies that carry heavy ones.
+
+Rotors of motors are no lighter, and are not refined there.
+"""
+
+SHORT_ARM = 1e-3
+"""Part of the characteristic length up to which joints count as at the centre of their body, whose rotation is then compared with that
+length: the arm of a point that a file puts on the centre is rounding, and its square would make the body light once more."""
+
 POINTS: dict[type[Primitive], tuple[int, int]] = {CD: (0, 1), D: (0, 1), DP2: (1, 2)}
 """The markers of an equation that are points of its bodies; the others are directions, whose length is none of the mechanism."""
 
@@ -41,12 +51,14 @@ class InertiaTables(NamedTuple):
     true, shifted: (nb + 1, 10) mass and J_bar, without and with the shift on massless directions
     even: (nb + 1, 10) of a unit mass at the arm of each body's joints, by which rows are compared whatever the masses
     has_light: whether a body has a mass, or a moment of inertia, that is light beside the others, see LIGHT
+    has_lightest: the same, see LIGHTEST
     """
 
     true: Array
     shifted: Array
     even: Array
     has_light: bool
+    has_lightest: bool
 
 
 def inertia_tables(bodies: Sequence[Body], equations: Equations, body_of: Ints, x_bar: Array) -> InertiaTables:
@@ -72,10 +84,12 @@ def inertia_tables(bodies: Sequence[Body], equations: Equations, body_of: Ints, 
     shifted[without[without > 0], 0] = SHIFT * beside
     even = np.zeros_like(true)
     even[:, 0] = 1.0
-    even[:, [1, 5, 9]] = np.where(arms > 0.0, arms, length)[:, None] ** 2
+    even[:, [1, 5, 9]] = np.where(arms > SHORT_ARM * length, arms, length)[:, None] ** 2
     weights = np.where(true[finite, 0] > 0.0, true[finite, 0], np.inf)  # without mass is not light: it is refined as massless
-    light = bool(has_light(weights[moving], least_moments(moments[moving]), arms[finite][moving]))
-    return InertiaTables(true, shifted, even, light)
+    light, lightest = (
+        bool(has_light(weights[moving], least_moments(moments[moving]), arms[finite][moving], part)) for part in (LIGHT, LIGHTEST)
+    )
+    return InertiaTables(true, shifted, even, light, lightest)
 
 
 def moving_of(numbers: Ints) -> Ints:
@@ -90,9 +104,9 @@ def least_moments(moments: Array) -> Array:
     return least
 
 
-def has_light(mass: Array, least_moment: Array, arms: Array) -> Any:
+def has_light(mass: Array, least_moment: Array, arms: Array, part: float = LIGHT) -> Any:
     """Return whether one of the moving bodies is light beside the others, see LIGHT;  mass, least_moment: (..., n);  arms: (n,)."""
-    limit = LIGHT * np.where(np.isfinite(mass), mass, 0.0).max(axis=-1, keepdims=True, initial=0.0)
+    limit = part * np.where(np.isfinite(mass), mass, 0.0).max(axis=-1, keepdims=True, initial=0.0)
     return ((mass < limit) | (least_moment < limit * arms**2)).any(axis=-1)
 
 

@@ -16,6 +16,7 @@ from haugmbd.compiled.array_views import borrow
 from haugmbd.compiled.jit import DirectCall, entry, kernel
 from haugmbd.compiled.status_codes import OK
 from haugmbd.constraints.base import row_speed
+from haugmbd.math.larger import worst_of
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.labels import joint_name
 from haugmbd.model.model import Model
@@ -52,13 +53,12 @@ def worst_of_rows(P: Pack, length: float) -> tuple[float, int]:
         if padding[slot] == PADDING:
             continue
         gap = abs(level[slot, 0]) / size_of_gradient(J, slot, length)
-        if not gap <= worst and worst == worst:
-            worst, where = gap, slot
+        worst, where = worst_of(worst, where, gap, slot)
     return worst, where
 
 
-@entry
-def worst_rate_entry(P: Pack, y: Array, length: float) -> tuple[float, float]:
+@kernel
+def worst_rate(P: Pack, y: Array, length: float) -> tuple[float, float]:
     """Return the largest |Phi_q u - nu| of the rows in the workspace, relative to their gradients as a gap; and the largest |omega_bar|."""
     bodies, edges = borrow(y, 0, ws.n_bodies(P), WIDTH), ws.edges(P)
     J, level, padding = ws.jacobian(P), ws.row_values(P), ws.padding_line(P)
@@ -71,6 +71,23 @@ def worst_rate_entry(P: Pack, y: Array, length: float) -> tuple[float, float]:
     for k in range(1, bodies.shape[0]):
         turn = max(turn, bodies[k, 10] ** 2 + bodies[k, 11] ** 2 + bodies[k, 12] ** 2)
     return worst, sqrt(turn)
+
+
+@entry
+def worst_rate_entry(P: Pack, y: Array, length: float) -> tuple[float, float]:
+    """Return what `worst_rate` returns."""
+    return worst_rate(P, y, length)
+
+
+@entry
+def gaps_of_states_entry(P: Pack, t: Array, y: Array, length: float, worst: Array) -> None:
+    """Write the largest gap, rate and |omega_bar| (n, 3) of the states y (n, ny) at t (n,); NaN where a state cannot be evaluated."""
+    for k in range(t.size):
+        if prepare(P, t[k], y[k]) == OK:
+            worst[k, 0] = worst_of_rows(P, length)[0]
+            worst[k, 1], worst[k, 2] = worst_rate(P, y[k], length)
+        else:
+            worst[k, 0] = np.nan
 
 
 @entry

@@ -4,6 +4,7 @@ rigid stops       the velocities jump at a hit, and a closed stop transmits a fo
 damped contacts   the damping depends on the speed of the last touch, which a run writes to the state
 sampled blocks    a run calls them, and holds their values in between
 delays            a run keeps the motion before
+freewheels        a run lets them lock and slip
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.coordinate import Coordinate
+from haugmbd.constraints.joint import Joint
 from haugmbd.errors import Fault, UsageError
 from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.forces.joint_loads.joint_limit import JointLimit
@@ -35,6 +37,7 @@ def need_no_memory(model: Model, what: str) -> None:
         "contacts that strike": [contact.where for contact in model.contacts],
         "the speed of the last touch": [entry.load.where for entry in _damped_contacts(model)],
         "calls that hold a value": [] if network is None else [block.where for block in network.sampled],
+        "freewheels that lock": [f"joint {joint.name!r}" for joint in freewheels_of(model)],
         "the motion before": [] if network is None else [block.where for block in network.delays],
     }
     found = [f"{why} ({', '.join(names)})" for why, names in ways.items() if names]
@@ -58,6 +61,20 @@ def need_drivers_of_time(model: Model, what: str) -> None:
     names = ", ".join(dict.fromkeys(repr(output.label) for _, output in followed))
     if names:
         raise UsageError(f"{what} takes drivers for functions of time, and here a driver follows {names}: simulate it.")
+
+
+def freewheels_of(model: Model) -> tuple[Joint, ...]:
+    """Return the freewheels of a model; () for most models."""
+    return () if model.parts is None else tuple(joint for joint in model.parts.joints if joint.one_way)
+
+
+def need_no_freewheels(model: Model, what: str) -> None:
+    """Raise UsageError, by name, if a model has freewheels;  what: that sees no locking and slipping."""
+    names = ", ".join(repr(joint.name) for joint in freewheels_of(model))
+    if names:
+        raise UsageError(
+            f"{what} does not take freewheels, which lock and slip in simulate alone: {names}. Put a Coupling, or nothing, in its place."
+        )
 
 
 def stop_faults(model: Model, t: Array, y: Array) -> tuple[Fault, ...]:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from haugmbd.bodies.inertia import MassProperties
+from haugmbd.bodies.shapes import Shape
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import Fault, ModelFileError
 from haugmbd.modelfile.asmt.formulas import plain_numbers
@@ -78,7 +79,7 @@ MOST_FAULTS = 200
 
 @dataclass
 class Part:
-    """A part: its pose, its mass in its own axes (None: no mass), its velocities."""
+    """A part: its pose, its mass in its own axes (None: no mass), its velocities, and what is drawn of it, if the file says so."""
 
     name: str
     line: int
@@ -86,6 +87,7 @@ class Part:
     inertia: MassProperties | None = None
     velocity: Array = field(default_factory=lambda: np.zeros(3))
     omega: Array = field(default_factory=lambda: np.zeros(3))
+    shapes: tuple[Shape, ...] = ()
 
 
 class Marker(NamedTuple):
@@ -150,6 +152,11 @@ class AsmtLimit(NamedTuple):
         return f"limit {self.name!r} ({self.type} {self.side} {self.formula})"
 
 
+def at_line(line: int, where: str) -> str:
+    """Return a place with its line; formats without lines have 0."""
+    return f"line {line}, {where}" if line else where
+
+
 @dataclass
 class Assembly:
     """The contents of a file."""
@@ -165,13 +172,14 @@ class Assembly:
     limits: list[AsmtLimit] = field(default_factory=list)
     gravity: Array = field(default_factory=lambda: np.zeros(3))
     pose: Transform = IDENTITY
+    ground_shapes: list[Shape] = field(default_factory=list)
     ignored: Counter[str] = field(default_factory=Counter)
     substituted: list[str] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
 
     def fault(self, line: int, where: str, what: str, remedy: str) -> None:
         """Record a fault."""
-        self.faults.append(Fault(f"line {line}, {where}", what, remedy))
+        self.faults.append(Fault(at_line(line, where), what, remedy))
         if len(self.faults) >= MOST_FAULTS:
             raise ModelFileError(
                 "",

@@ -23,7 +23,7 @@ from haugmbd.drivers.expression_grammar import variables
 from haugmbd.errors import Fault, UsageError
 from haugmbd.forces.tsda import TSDA
 from haugmbd.math.euler_parameters import exponential, rotation_matrix
-from haugmbd.modelfile.asmt.assembly import AsmtGeneralMotion, AsmtLoad, Assembly
+from haugmbd.modelfile.asmt.assembly import AsmtGeneralMotion, AsmtLoad, Assembly, at_line
 from haugmbd.modelfile.asmt.formulas import expression_of, plain_numbers
 from haugmbd.system.system import System
 
@@ -57,7 +57,7 @@ def add_general_motion(made: Assembly, system: System, motion: AsmtGeneralMotion
         return
     for part in parts:
         for fault in part.faults():
-            made.faults.append(Fault(f"line {motion.line}, {fault.where}", fault.what, fault.remedy))
+            made.faults.append(Fault(at_line(motion.line, fault.where), fault.what, fault.remedy))
         system.add(part)
 
 
@@ -113,7 +113,7 @@ def add_line_force(made: Assembly, system: System, load: AsmtLoad, ends: tuple[F
     actuator = 0.0 if l0 or not constant else constant
     part = TSDA(load.name, i.body, j.body, point_i=i.point, point_j=j.point, k=k, c=c, l0=l0, actuator=actuator)
     for fault in part.faults():
-        made.faults.append(Fault(f"line {load.line}, {fault.where}", fault.what, fault.remedy))
+        made.faults.append(Fault(at_line(load.line, fault.where), fault.what, fault.remedy))
     system.add(part)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame
 from haugmbd.bodies.inertia import MassProperties, combine
+from haugmbd.bodies.shapes import Shape
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import did_you_mean
@@ -21,7 +22,7 @@ from haugmbd.joints import CJ, RJ, SJ, RotationDriver, TranslationDriver
 from haugmbd.math import euler_parameters
 from haugmbd.math.euler_parameters import cross
 from haugmbd.model.inspection.constraint_rows import evaluate
-from haugmbd.modelfile.asmt.assembly import AsmtJoint, AsmtMotion, Assembly
+from haugmbd.modelfile.asmt.assembly import AsmtJoint, AsmtMotion, Assembly, at_line
 from haugmbd.modelfile.asmt.couplings import coupling_between
 from haugmbd.modelfile.asmt.formulas import expression_of
 from haugmbd.modelfile.asmt.general import add_general_motion, add_line_force
@@ -67,7 +68,7 @@ class Built(NamedTuple):
 
 def mechanism(made: Assembly, merge_fixed: bool) -> Built:
     """Return the system; faults are collected in the assembly."""
-    built = Built(System(made.name, gravity=made.gravity), {}, made.substituted, [], [])
+    built = Built(System(made.name, gravity=made.gravity, ground_shape=tuple(made.ground_shapes)), {}, made.substituted, [], [])
     for joint in made.joints.values():
         if joint.type in OF_CURVES:
             what = f"its type {joint.type!r} cannot be read: it is one of curves or surfaces"
@@ -168,7 +169,9 @@ def _bodies(made: Assembly, built: Built, places: dict[str, PartPlace]) -> dict[
             if inertia is None:
                 inertia, note = substitute("part", leader, total)
                 built.substituted.append(note)
-            body, center, frame = _body(made, leader, inertia), inertia.center, IDENTITY
+            drawn = [(places[part].pose, shape) for part in parts for shape in made.parts[part].shapes]
+            shapes = tuple(shape.placed(at.r - inertia.center, at.A) for at, shape in drawn)
+            body, center, frame = _body(made, leader, inertia, shapes), inertia.center, IDENTITY
             built.system.add(body)
         for part in parts:
             bodies[part] = body
@@ -187,15 +190,16 @@ def _common(made: Assembly, places: dict[str, PartPlace], parts: list[str]) -> M
     return None if not solids else solids[0] if len(solids) == 1 else combine(solids)
 
 
-def _body(made: Assembly, leader: str, inertia: MassProperties) -> Body:
+def _body(made: Assembly, leader: str, inertia: MassProperties, shapes: tuple[Shape, ...]) -> Body:
     """Return the body of a group; its velocities are those of its first part."""
     part = made.parts[leader]
     A, arm = part.pose.A, part.pose.A @ inertia.center
     v = part.velocity + cross(part.omega, arm)
     p = euler_parameters.from_rotation_matrix(A)
-    body = Body(leader, inertia.mass, inertia.J_bar, r=part.pose.r + arm, p=p, v=v, omega_bar=A.T @ part.omega)
+    place = {"r": part.pose.r + arm, "p": p, "v": v, "omega_bar": A.T @ part.omega}
+    body = Body(leader, inertia.mass, inertia.J_bar, shape=shapes or ..., **place)
     for fault in body.faults():
-        made.faults.append(Fault(f"line {part.line}, {fault.where}", fault.what, fault.remedy))
+        made.faults.append(Fault(at_line(part.line, fault.where), fault.what, fault.remedy))
     return body
 
 
@@ -219,7 +223,7 @@ def _add_joint(made: Assembly, built: Built, bodies: dict[str, Body], joint: Asm
         parts = linked(joint, ends)
         built.substituted.append(f"{where}: its distance from an axis became the link {parts[0].name!r} without mass")
         for one in parts:
-            made.faults += [Fault(f"line {joint.line}, {fault.where}", fault.what, fault.remedy) for fault in one.faults()]
+            made.faults += [Fault(at_line(joint.line, fault.where), fault.what, fault.remedy) for fault in one.faults()]
             built.system.add(one)
         return
     try:
@@ -232,7 +236,7 @@ def _add_joint(made: Assembly, built: Built, bodies: dict[str, Body], joint: Asm
         made.fault(joint.line, where, str(error).rstrip("."), REPLACE)
         return
     for fault in part.faults():
-        made.faults.append(Fault(f"line {joint.line}, {fault.where}", fault.what, fault.remedy))
+        made.faults.append(Fault(at_line(joint.line, fault.where), fault.what, fault.remedy))
     built.system.add(part)
 
 
@@ -334,7 +338,7 @@ def _add_motion(made: Assembly, built: Built, motion: AsmtMotion) -> None:
     kind = RotationDriver if turns else TranslationDriver
     driver = kind(name, known[motion.joint], f)
     for fault in driver.faults():
-        made.faults.append(Fault(f"line {motion.line}, {fault.where}", fault.what, fault.remedy))
+        made.faults.append(Fault(at_line(motion.line, fault.where), fault.what, fault.remedy))
     built.system.add(driver)
 
 

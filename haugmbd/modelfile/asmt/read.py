@@ -90,7 +90,7 @@ def read_asmt(
     if made.faults:
         raise ModelFileError(str(path), made.faults)
     built.system.tolerance = tolerance
-    done = _closed(built, close)
+    done = closed(built, close)
     nothing_moves = "All its parts are fixed to the assembly, which is the ground: remove a fixed joint of the file."
     return reported(made, built, done, (str(path), "ASMT", nothing_moves), stiffness)
 
@@ -128,7 +128,7 @@ def reported(made: Assembly, built: Built, done: Closed, file: tuple[str, str, s
     return done.system
 
 
-def _closed(built: Built, close: bool) -> Closed:
+def closed(built: Built, close: bool) -> Closed:
     """Return the mechanism closed; without directions that contradict the other joints, if the pose of the file closes all else."""
     try:
         return close_joints(built.system, bool(built.system.joints), close)

@@ -135,8 +135,10 @@ class Check:
         raise ModelFileError(str(self.path), [*self.faults, Fault("the whole file", what, "")])
 
 
-def check_file(path: Path, folder: Path | None) -> None:
-    """Raise ModelFileError, with all of them, for files outside of a folder (by default that of the file) and for large counts.
+def check_file(path: Path, folder: Path | None) -> int:
+    """Return how many bodies MuJoCo will make of a file, repetitions and copies included.
+
+    Raise ModelFileError, with all of them, for files outside of a folder (by default that of the file) and for large counts.
 
     Raise UsageError if there is no such file.
     """
@@ -144,9 +146,10 @@ def check_file(path: Path, folder: Path | None) -> None:
     check = Check(path.resolve(), (path.parent if folder is None else folder).resolve())
     if check.top(check.path).tag == "mujocoinclude":
         check.stop("its root is <mujocoinclude>: it is a part of a model. Read the file that includes it")
-    _model(check, check.path)
+    made = _model(check, check.path)
     if check.faults:
         raise ModelFileError(str(path), check.faults)
+    return int(made.bodies)
 
 
 def _model(check: Check, path: Path) -> Made:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.notices import note_wait
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import Fault, ModelFileError, UsageError
 from haugmbd.modelfile.mjcf.bounds import check_file
@@ -40,6 +41,10 @@ CONSTRAINTS = ("EQUALITY", "LIMIT")
 """Parts of the physics that are disabled with all constraints."""
 LAST_GROUP = 30
 """Largest number of a group of actuators that can be disabled."""
+
+
+MANY_BODIES, OF_MANY = 1_000, 0.4
+"""Bodies from which on it is said that MuJoCo's compiler takes its time, which grows with their square; and that of so many [s]."""
 
 
 class Engine(NamedTuple):
@@ -93,7 +98,9 @@ def compile_file(
     Raise ModelFileError, with MuJoCo's words, if the file cannot be compiled, or if it names files outside of the folder.
     """
     mujoco = load_engine()
-    check_file(path, folder)
+    bodies = check_file(path, folder)
+    if bodies > MANY_BODIES:
+        note_wait(f"MuJoCo compiles {bodies} bodies of {path.name}", OF_MANY * (bodies / MANY_BODIES) ** 2)
     said: list[str] = []
     mujoco.set_mju_user_warning(said.append)
     try:

@@ -143,6 +143,7 @@ JOINT_LOAD_FIELDS: dict[str, tuple[tuple[Field, ...], ...]] = {
             Field("length", Number("m"), False, "of the bearings from each other"),
             Field("preload", TimeValue("N"), False, "normal force beside that of the joint"),
             Field("thrust_radius", Number("m"), False, "at which the axial force causes friction"),
+            Field("bearing_stiffness", Array(((), (2,)), "N/m, N m/rad"), False, "of the bearing"),
             Field("stick", Flag(), False),
         ),
     ),
@@ -182,6 +183,8 @@ def joint_load_text(load: Any, parameters: Parameters, coordinate: Callable[[Joi
         numbers = {key: getattr(load, key) for key in ("radius", "length", "preload", "thrust_radius")}
         if load.pressed.drivers:
             numbers["preload"] = value_text(load.pressed, parameters)
+        stiffness = load.bearing_stiffness
+        numbers["bearing_stiffness"] = list(stiffness) if isinstance(stiffness, tuple) else stiffness
         law = {key: float(x) for key, x in vars(load.law).items() if x is not None}
         text = {"joint": coordinate(load.joint), "law": {"type": type(load.law).__name__, **law}}
         return text | {key: x for key, x in numbers.items() if x} | ({} if load.stick else {"stick": False})

@@ -64,6 +64,8 @@ SLOW_SLIP = 1e-6
 """Relative to the size, per second: a slower point keeps its direction in the step in which it comes to rest, or begins to slide."""
 STRAIGHT = 1e-9
 """Of a point that begins to slide: sine of the angle by which it may turn in a step that keeps its direction, if it gets fast in it."""
+ASIDE = 5e-9
+"""Relative to the size, per second: velocity across the direction that a point keeps while it comes to rest; more takes a shorter step."""
 LEAST_STEP = 1e-12
 """Relative to |t| + 1 s."""
 STOPS_TOO = 1e-7
@@ -137,6 +139,8 @@ class FrictionalMotion:
         self.jam: tuple[Array, Array, list[Key], Kinematics] | None = None
         self._shared_beyond: Step | None = None
         self._speeds: dict[Key, float] = {}
+        self._straight: set[Key] = set()
+        """Points that slide straight on in the direction in which they began."""
         self._gravity = self._force_size = 1e-300
         self._h_closed = np.inf
         self.y_dot = np.zeros_like(self.y)
@@ -261,12 +265,13 @@ class FrictionalMotion:
 
         The direction of the velocity turns at the rate |a_T| / |v_T|, which no explicit step follows down to rest. A step in which a point
         comes to rest keeps the direction at its beginning: where the point slides straight on, or is slow; before that steps get shorter.
-        A point that begins to slide keeps the direction of its acceleration until it is fast enough.
+        A point that begins to slide keeps the direction of its acceleration until it is fast enough, or turns: a slow slip near the limit
+        of sticking, in whose direction loads beside it balance, would need short steps for long.
         """
         assert self.forces is not None
         p, kin = self.problem, self.forces.kin
         found: dict[Key, Array] = {}
-        self._speeds = {}
+        self._speeds, self._straight = {}, set()
         self._gravity = float(np.linalg.norm(p.model.gravity)) or 1e-6 * self.size
         self._force_size = 1e-6 * self._gravity * float(p.model.mass[1:].max(initial=0.0)) + 1e-300
         if not self.modes:
@@ -280,8 +285,10 @@ class FrictionalMotion:
                 continue
             v, speed = kin.v[k, 1:], float(np.hypot(kin.v[k, 1], kin.v[k, 2]))
             self._speeds[key] = speed
-            begins = mode.hint is not None and mode.fixed and speed <= slow and bool(v @ (kin.D[k, 1:] @ mode.hint) >= 0.0)
+            begins = mode.hint is not None and mode.fixed and self._keeps(v, kin.D[k, 1:] @ mode.hint, speed)
             if mode.hint is not None and (begins or speed <= REST * self.size):
+                if speed > slow:
+                    self._straight.add(key)
                 found[key] = mode.hint
                 self.modes[key] = PointMode(SLIP, mode.hint, True)
                 continue
@@ -295,6 +302,12 @@ class FrictionalMotion:
             found[key] = way @ kin.D[k, 1:]
             self.modes[key] = PointMode(SLIP, found[key], fixed)
         return found, h
+
+    def _keeps(self, v: Array, way: Array, speed: float) -> bool:
+        """Return whether a point with velocity v (2,) that has begun to slide in a direction still slides in it."""
+        if not v @ way >= 0.0:
+            return False
+        return speed <= SLOW_SLIP * self.size or abs(float(v[0] * way[1] - v[1] * way[0])) <= STRAIGHT * speed
 
     # ------------------------------------------------------------------------------------------------------------- advance
     def advance(self, stop: float) -> tuple[list[tuple[float, Array]], list[Violated]]:
@@ -311,17 +324,9 @@ class FrictionalMotion:
             start, longest = self._prepare_step(step)
             if longest < step:
                 step, last = longest, False
-            end = self._tried(step)
-            while not end.error <= 1.0:
-                self.rejected += 1
-                order = getattr(self.method, "error_order", 1)
-                step *= max(0.2, SAFETY * end.error ** (-1.0 / order)) if np.isfinite(end.error) else 0.2
-                last = False
-                if not step > 1e-14 * (abs(self.t) + 1.0):
-                    raise SimulationError(
-                        f"the step becomes too small at t = {self.t:.9g} s: forces or contacts change without end."
-                    )
-                end = self._tried(step)
+            end, step, last = self._within_tolerance(step, last)
+            while self._released(end, start):
+                end, step, last = self._within_tolerance(step, last)
             while (shorter := self._turned_away(end, start)) < 1.0 and step > LEAST_STEP * (abs(self.t) + 1.0):
                 step, last = step * shorter, False
                 end = self._tried(step)
@@ -351,6 +356,31 @@ class FrictionalMotion:
                 return done, []
         return done, []
 
+    def _within_tolerance(self, step: float, last: bool) -> tuple[Step, float, bool]:
+        """Return the end of a step, shortened until its error is within the tolerances, its length, and whether it ends at the stop."""
+        end = self._tried(step)
+        while not end.error <= 1.0:
+            self.rejected += 1
+            order = getattr(self.method, "error_order", 1)
+            step *= max(0.2, SAFETY * end.error ** (-1.0 / order)) if np.isfinite(end.error) else 0.2
+            last = False
+            if not step > 1e-14 * (abs(self.t) + 1.0):
+                raise SimulationError(f"the step becomes too small at t = {self.t:.9g} s: forces or contacts change without end.")
+            end = self._tried(step)
+        return end, step, last
+
+    def _released(self, end: Step, start: dict[Key, Array]) -> bool:
+        """Let points that slide, and turn from the direction that they keep, follow their velocities; return whether there are any."""
+        released = False
+        for k, (key, mode) in enumerate(self.modes.items()):
+            if key not in self._straight or not mode.fixed:
+                continue
+            v, way = end.forces.kin.v[k, 1:], end.forces.kin.D[k, 1:] @ start[key]
+            if float(v @ way) > 0.0 and not self._keeps(v, way, float(np.hypot(v[0], v[1]))):
+                self.modes[key] = PointMode(SLIP, mode.hint)
+                released = True
+        return released
+
     def _turned_away(self, end: Step, start: dict[Key, Array]) -> float:
         """Return by which part a step is to be shortened, as a point that begins to slide in it turns from the direction that it keeps."""
         begin = [(k, key) for k, (key, mode) in enumerate(self.modes.items()) if mode.mode == SLIP and mode.fixed and key in start]
@@ -359,8 +389,11 @@ class FrictionalMotion:
             v = end.forces.kin.v[k, 1:]
             way, speed = end.forces.kin.D[k, 1:] @ start[key], float(np.hypot(v[0], v[1]))
             across = abs(float(v[0] * way[1] - v[1] * way[0]))
-            if self._speeds.get(key, 0.0) < speed > 10.0 * SLOW_SLIP * self.size and across > STRAIGHT * speed:
+            before = self._speeds.get(key, 0.0)
+            if before < speed > 10.0 * SLOW_SLIP * self.size and across > STRAIGHT * speed:
                 shorter = min(shorter, max(0.1, float(np.sqrt(5.0 * SLOW_SLIP * self.size / speed))))
+            elif before > SLOW_SLIP * self.size and float(v @ way) > 0.0 and across > ASIDE * self.size:
+                shorter = min(shorter, max(0.1, SAFETY * float(np.sqrt(ASIDE * self.size / across))))
         return shorter
 
     def _user_events(self, end: Step, h: float) -> Step:
@@ -512,13 +545,15 @@ class FrictionalMotion:
         else:
             raise SimulationError(f"impacts at t = {self.t:.9g} s do not end: give a smaller restitution, or use mbd.MoreauJean().")
         closed = [] if not keys else [key for key, v, most in zip(keys, kin.v[:, 0], noise, strict=True) if abs(v) <= most]
+        self._settle(closed, hit)
         chosen = self._chosen(closed, leaving, sliding, hit)
         low = self._too_low([key for key in keys if key not in closed], chosen) if closed and impacts else set()
         if low:
             closed = [key for key in keys if key in closed or key in low]
             noise[[key in low for key in keys]] = np.inf
+            self._settle(closed, hit)
             chosen = self._chosen(closed, leaving, sliding, hit)
-        self.modes = {key: mode for key, mode in chosen.items() if mode is not None}
+        self.modes = p.agreed_directions(self.t, self.y, {key: mode for key, mode in chosen.items() if mode is not None})
         self.t_switch = self.t
         self.bounced, self.near = {}, {}
         if keys:
@@ -531,6 +566,22 @@ class FrictionalMotion:
         self._rest_first(hit)
         self.restart()
         return Turned(old, dict(self.modes), struck, impacts, [g.key for g in hit if g.what == "slip"], lost)
+
+    def _settle(self, closed: list[Key], hit: list[Violated]) -> None:
+        """Take the rounding of their velocities from closed points, and from points at rest.
+
+        It would leave bodies that turn as one with centripetal accelerations against each other, which several points cannot take back.
+        """
+        if not closed:
+            return
+        v, stopped = self.problem.at(self.y, closed).v, self._stopped(closed, hit)
+        speeds = np.hypot(v[:, 1], v[:, 2])
+        rests = [key in stopped or speed <= REST * self.size for key, speed in zip(closed, speeds, strict=True)]
+        modes = {
+            key: PointMode(STICK if rest and self.problem.mu[key[0]] > 0.0 else SLIP)
+            for key, rest in zip(closed, rests, strict=True)
+        }
+        self.problem.project(self.t, self.y, modes)
 
     def _rest_first(self, hit: list[Violated]) -> None:
         """Take the rounding of their speeds from points that begin to slide from rest: against their direction it would end the slip."""

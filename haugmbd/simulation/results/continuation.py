@@ -115,6 +115,7 @@ def _joined_segments(first: R, second: R) -> R:
         (*map(called, first.segments), *segments),
         (*map(called, first._complete), *map(counted_on, second._complete)) if sparse else (),
         impacts=(*first.impacts, *second.impacts),
+        switches=(*first.switches, *second.switches),
         settings=joined_settings(first.settings, second.settings),
         interrupted=second.interrupted,
         outcome=joined_outcome(first.outcome, second.outcome),
@@ -160,7 +161,8 @@ def check_model_of(first: Any, second: Any) -> None:
         difference = difference_of_laws(_laws(first), _laws(second))
     if difference:
         raise UsageError(
-            f"the next run is of another model: {difference}. Runs of one model are joined; of two models, each result has its own."
+            f"the next run is of another model: {difference}. Runs of one model are joined; of two models, each result has its own. "
+            "A joint that breaks or closes on the way is part of one run: mbd.Switch(name, event, release=joint)."
         )
 
 

@@ -27,6 +27,7 @@ from haugmbd.diagnostics.joint_reactions import (
     check_wrench_arguments,
     reactions_over_time,
     self_stresses,
+    unique_beside,
 )
 from haugmbd.diagnostics.method_solutions import multipliers_of_method
 from haugmbd.diagnostics.violation import JointWrenches, Level, euler_violation, joint_violation, row_violation
@@ -34,6 +35,7 @@ from haugmbd.diagnostics.work import Work
 from haugmbd.errors import UsageError
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.formulations.determined_motion import solve_determined_states
+from haugmbd.impacts.contact_history import shares_along
 from haugmbd.integrators.base import methods_below
 from haugmbd.model.model import Model
 from haugmbd.simulation.results.joining import join_reactions, over_structures
@@ -111,6 +113,16 @@ class HasSolutions(ABC):
     def _wrenches(self) -> JointWrenches:
         """Return the wrenches of joints, computed in blocks."""
         return JointWrenches(self.model, self.t, self.y, self._solve)
+
+    @cached_property
+    def _contact_shares(self) -> list[JointWrenches]:
+        """Return the wrenches of joints by forces of contacts that their laws leave open, where the modes of contacts change."""
+        if self._contact_segment is None or not self.model.nc:
+            return []
+        return [
+            JointWrenches(self.model, np.full(len(x), t), np.tile(y, (len(x), 1)), lambda x=x: x)  # type: ignore[misc]
+            for t, y, x in shares_along(self._contact_segment, self.t, self.y)
+        ]
 
     @property
     def _solutions_of_method(self) -> Array:
@@ -255,7 +267,10 @@ class HasSolutions(ABC):
             )
             return found
         stresses = lambda: self._self_stresses  # noqa: E731  computed only where it is asked for
-        return reactions_over_time(self._wrenches, joint, on=on, frame=frame, stresses=stresses)
+        own = reactions_over_time(self._wrenches, joint, on=on, frame=frame, stresses=stresses)
+        for wrenches in self._contact_shares:
+            own = unique_beside(own, reactions_over_time(wrenches, joint, on=on, frame=frame, stresses=stresses), self.model.length)
+        return own
 
     @overload
     def violation(self, level: Level = ..., by: Literal["row"] = ..., *, of_method: bool = ...) -> Array: ...

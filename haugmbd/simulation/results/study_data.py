@@ -259,7 +259,7 @@ def load_study(path: str | Path) -> StudyTable:
         raise UsageError(f"{str(path)!r:.200} cannot be read: {error.strerror}.") from None
     except UsageError:
         raise
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
         raise UsageError(f"{str(path)!r:.200} is no study that `save` wrote: {type(error).__name__}: {error}"[:400] + ".") from None
 
 

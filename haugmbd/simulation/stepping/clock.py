@@ -33,10 +33,6 @@ AGREES = 2.0
 FALLS = 0.25
 """Of the difference over a whole step: that over half of it is smaller, by 1/64 in positions, unless it is the error of the steps."""
 
-LONGER = 2.0
-"""Times the first step after the last stop: that after the next one, of implicit methods, or the longest step between. Forces that jump
-as much allow as much, and an implicit step that fails costs as much as several."""
-
 
 class Halves:
     """The states in the middles of steps that dense output does not follow."""
@@ -80,7 +76,6 @@ class Clock:
         self.breaks = BreakingPoints(network, order, network.near)
         if memory is not None:
             memory.near = network.near
-        self._longest_step, self._first_step, self._t_before = 0.0, 0.0, t
         self._end: Moment | None = None
         self.called = -np.inf
 
@@ -148,16 +143,14 @@ class Clock:
 
     def remember(self, t: Array, y: Array, y_dot: Array) -> None:
         """Keep the ends of steps (n,), (n, ny), (n, ny), or a state after a call."""
+        if self.memory is None or not self.network.delays:
+            return
         for time, state, rates in zip(t.tolist(), y, y_dot, strict=True):
-            self._first_step = self._first_step or time - self._t_before
-            self._longest_step = max(self._longest_step, time - self._t_before)
-            self._t_before = time
-            if self.memory is not None and self.network.delays:
-                end = Moment(time, state.copy(), rates.copy())
-                between = [] if self.halves is None or self._end is None else self.halves.between(self._end, end)
-                for there in (*between, end):
-                    self.memory.add(*there)
-                self._end = end
+            end = Moment(time, state.copy(), rates.copy())
+            between = [] if self.halves is None or self._end is None else self.halves.between(self._end, end)
+            for there in (*between, end):
+                self.memory.add(*there)
+            self._end = end
 
     def put_delays(self, t: Array, y: Array) -> None:
         """Write the outputs of delays to states y (n, ny) at t (n,)."""
@@ -173,17 +166,6 @@ class Clock:
             "with errors of first order in their size: take shorter steps, or put a LowPass into the loop"
         )
         return [RunNote("jump", what, doubtful=True)]
-
-    def restarted(self, method: Integrator) -> Integrator:
-        """Return the method for the steps after a stop: an adaptive one starts with a step as long as those since the last stop.
-
-        Its default at the start of a run, a millionth of the way, would come again at every call of a sampled block.
-        """
-        longest, first = self._longest_step, self._first_step
-        self._longest_step = self._first_step = 0.0
-        if method.step is not None or not longest:
-            return method
-        return method.starting_with(longest if method.one_step else min(longest, LONGER * first))
 
 
 def next_multiple(t: float, period: float) -> int:

@@ -8,8 +8,8 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.model.memory import GIGA
 from haugmbd.simulation.stepping.state_memory import full, need_memory_to_grow
 
-GROWTH = 1.125
-"""Factor by which a full array grows in place."""
+GROWTH, FEWEST = 1.125, 64
+"""Factor by which a full array grows in place, and rows by which it grows at least, so that short batches do not grow it each time."""
 
 
 class Growing:
@@ -26,7 +26,7 @@ class Growing:
             self._array, self._given = self._array[: self._n].copy(), False
         end, width = self._n + len(more), self._array.shape[1]
         if end > len(self._array):
-            self._grow(max(end, int(GROWTH * len(self._array))))
+            self._grow(max(end, int(GROWTH * len(self._array)), len(self._array) + FEWEST))
         self._array[self._n : end] = more.reshape(len(more), width)
         self._n = end
 
@@ -50,6 +50,11 @@ class Growing:
     def ends_with(self, value: float) -> bool:
         """Return whether the first number of the last row is `value`."""
         return self._n > 0 and float(self._array[self._n - 1, 0]) == value
+
+    def last(self) -> Array:
+        """Return the last row, (width,), a copy."""
+        row: Array = self._array[self._n - 1].copy()
+        return row
 
     def put_last(self, row: Array) -> None:
         """Replace the last row."""

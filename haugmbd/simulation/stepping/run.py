@@ -24,8 +24,9 @@ from haugmbd.diagnostics.run_warnings import (
     violation_notes,
 )
 from haugmbd.diagnostics.turns import TurnCounter
+from haugmbd.drivers.kinks import Break
 from haugmbd.errors import HaugmbdError, SimulationError, error_text
-from haugmbd.forces.joint_friction import JointFriction
+from haugmbd.formulations.error_messages import names_singular_position
 from haugmbd.integrators.chain_state_space import ChainStateSpace
 from haugmbd.integrators.event_location import EventLocator, Moment
 from haugmbd.integrators.events import EventRecord
@@ -39,10 +40,12 @@ from haugmbd.integrators.watches.stiffness_watch import StiffnessWatch
 from haugmbd.simulation.results.records import Counters
 from haugmbd.simulation.results.sensor import SensorHistory, SensorRecorder
 from haugmbd.simulation.run_options import Recording
+from haugmbd.simulation.stepping.breaks import StateBreaks, StepLengths, TimeBreaks
 from haugmbd.simulation.stepping.broken_motions import before_break, with_known_turns
 from haugmbd.simulation.stepping.clock import Clock
 from haugmbd.simulation.stepping.drift import AngleDrift
 from haugmbd.simulation.stepping.progress import Progress
+from haugmbd.simulation.stepping.singular_causes import singular_cause, singular_text
 from haugmbd.simulation.stepping.state_memory import need_memory_for_states
 from haugmbd.simulation.stepping.stored_states import PART, Selection, StoredStates
 from haugmbd.simulation.stepping.switches.switch_events import SwitchEvent
@@ -55,6 +58,8 @@ FIRST_BATCH = 8
 """Steps of the first batch of a run that an event may end. Each batch is twice as long, so that few steps are wasted."""
 LONGEST_BATCH, BATCHES = 0.1, 20
 """[s] longest time of a batch of a run with a budget, and least number of batches in the budget: by so much it may be exceeded."""
+SAME_RATES = 1e-9
+"""Relative, and in units of a state: rates on both sides of a break that differ by less are those of a kink."""
 
 R = TypeVar("R")
 
@@ -121,7 +126,8 @@ class Run(Generic[R]):
         need = partial(Run._need, proxy(self))  # no cycle: its workspace is given back with the run, not when garbage is collected
         self.locator = EventLocator(events, problem, method, need)
         self.records: list[EventRecord] = []
-        if self.locator.may_end_early:
+        self.state_breaks = StateBreaks(model, problem, method, need)
+        if self.locator.may_end_early or self.state_breaks.functions:
             problem.first_batch = FIRST_BATCH
         self.budget, self.exhausted, self.until = budget, False, until
         self.stop = t_end
@@ -136,7 +142,7 @@ class Run(Generic[R]):
         self.before_jump: Array | None = None
         self.drift: AngleDrift = AngleDrift(problem.state_space, 0 if before is None else before.drift.since - before.steps)
         self._last = (np.array([problem.t]), problem.y[None].copy(), np.zeros((1, problem.y.size)))
-        self.clock = Clock.of(problem, method)
+        self.clock, self.lengths = Clock.of(problem, method), StepLengths(problem.t)
         if self.clock is not None and before is not None and before.clock is not None:
             self.clock.called = before.clock.called
         steps = 0.0 if method.step is None else (t_end - problem.t) / method.step
@@ -156,8 +162,7 @@ class Run(Generic[R]):
         self.stored = StoredStates(selection, problem.y.size, recorder, counter, self.clock, recording.bodies, *blocks)
         self.crossings = None if self.clock is None else crossing_search(problem, t_end)
         self.slips = None if self.clock is None else SlipsAtJumps.of(problem)
-        frictions = [] if model is None else [entry.load for entry in model.loads if isinstance(entry.load, JointFriction)]
-        self.kinks = sorted(t for load in frictions for t in load.kinks(problem.t, t_end))
+        self.breaks = TimeBreaks(model, problem.t, t_end, adaptive=method.step is None)
         self.cpu = time.process_time()
 
     def run(self, progress: bool = False) -> R:
@@ -184,23 +189,27 @@ class Run(Generic[R]):
         return None if self.stored.counter is None else self.stored.counter.last
 
     def _advance(self, bar: Progress) -> None:
-        """Apply the stabilization to the start, then go to the end, with a stop at each time of a sampled block or a delay."""
+        """Apply the stabilization to the start, then go to the end.
+
+        Steps end at each time of a sampled block or a delay, and where a function of time breaks.
+        """
         p, clock, k1 = self.problem, self.clock, self.begin()
         method = self.method
         while True:
             stop = self.t_end if clock is None else clock.next_stop(p.t, self.t_end)
-            kink = next((t for t in self.kinks if t > p.t), stop)
-            self.reach(min(kink, stop), method, k1, bar)
-            if self.exhausted or self.stop >= self.t_end:
-                return
-            if kink < stop:
-                p.t, p.y[:], k1[:] = float(self._last[0][-1]), self._last[1][-1], self._last[2][-1]
-                self._continue_from_state(k1)
+            found = self.breaks.next_after(p.t)
+            if found.before > p.t:
+                self.reach(min(found.before, stop), method, k1, bar)
+                if self.exhausted or self.stop >= self.t_end:
+                    return
+            if found.before < stop:
+                self._leave_break(found, k1)
+                method = self.lengths.restarted(self.method)
                 continue
             assert clock is not None
             if self._leave_stop(clock, k1):
                 return
-            method = clock.restarted(self.method)
+            method = self.lengths.restarted(self.method)
 
     def begin(self) -> Array:
         """Apply the stabilization to the start; return the rates there."""
@@ -214,6 +223,7 @@ class Run(Generic[R]):
         self._need(p.post_step(p.pack, p.options, p.t, p.y, k1), p.t)
         self.started = True
         self._continue_from_state(k1)
+        self.state_breaks.start(p.t, p.y)
         self.locator.start(self._now())
         self.stored.begin(self._last, None if self.before is None else self.before.counted)
         return k1
@@ -222,7 +232,7 @@ class Run(Generic[R]):
         """Go from the state of the problem, with its rates k1 (ny,), to the time `stop` [s], and restart at each switch on the way."""
         self.stop = stop
         while self._to_next_switch(method, k1, bar) and self.problem.t < self.stop:
-            pass
+            method = self.lengths.restarted(method) if self.state_breaks.functions else method
 
     def _now(self) -> Moment:
         """Return the last time, state and rates."""
@@ -235,6 +245,23 @@ class Run(Generic[R]):
         ending = [event for event in self.locator.ending if not event.of_law]
         if ending and not (self.ended or self.exhausted):
             self.ended = ending[0].name
+
+    def _leave_break(self, found: Break, k1: Array) -> None:
+        """Continue behind a break of a function of time, from the state before it, with the rates there.
+
+        Where they jump, both states are stored: what is computed from the states has its values on both sides.
+        """
+        p, (t, y, y_dot) = self.problem, self._last
+        before = y_dot[-1].copy()
+        p.t = max(found.after, float(t[-1]))
+        p.y[:], k1[:] = y[-1] + (p.t - t[-1]) * before, before
+        if found.after > found.before:
+            self._need(p.rates(p.pack, p.options, p.t, p.y, k1), p.t)
+        if p.t > t[-1] and not np.allclose(k1, before, rtol=SAME_RATES, atol=SAME_RATES):
+            lam = None if self.stored.lam is None else np.full((1, self.stored.lam.rows().shape[1]), np.nan)
+            self._store(StepBatch(np.array([p.t]), p.y[None].copy(), k1[None].copy(), OK, p.t, 1, 0, lam))
+        self._continue_from_state(k1)
+        self.state_breaks.start(p.t, p.y)
 
     def _leave_stop(self, clock: Clock, k1: Array) -> bool:
         """Replace the last state by the one behind the stop: after the calls of sampled blocks, and behind the jumps of delays.
@@ -272,6 +299,8 @@ class Run(Generic[R]):
             stopped = self._error(whole.code, whole.t_stop)
             whole, stopped = self.drift.cut(*self._followable(whole, stopped), self.steps)
             self._measure(whole)
+            whole, found = self.state_breaks.cut(self._now(), whole)
+            stopped = None if found is not None else stopped
             try:
                 batch, ended = self._located(whole)
             except Exception:
@@ -282,6 +311,7 @@ class Run(Generic[R]):
                 self._stop(batch, stopped)
             batch = self._without_empty_step(batch)
             self._store(batch)
+            self.lengths.remember(batch.t)
             if self.clock is not None:
                 self.clock.remember(batch.t, batch.y, batch.y_dot)
             self._check_rows(batch)
@@ -289,6 +319,10 @@ class Run(Generic[R]):
             if ended and stopped is not None and not isinstance(stopped, Exception):
                 raise stopped  # Ctrl-C beyond a terminal event; errors there are of a motion that does not take place
             self.exhausted = self._budget_is_used_up()
+            if found is not None and not (ended or self.exhausted):
+                restore_memory(p.options, options)
+                self._leave_break(found, k1)
+                return True
             waiting = self.switching.waiting
             if (ended and not waiting) or self.exhausted:
                 return False
@@ -408,7 +442,7 @@ class Run(Generic[R]):
         t, y = (batch.t, batch.y) if len(batch.t) else self._last[:2]
         wrong = self.problem.state_space.wrong_branch(t, y)
         if wrong:
-            raise SimulationError(wrong)
+            self._raise(SimulationError(wrong))
 
     def _store(self, batch: StepBatch) -> None:
         """Store states of a batch; its last one, which is not copied, is the one from which the run continues."""
@@ -450,7 +484,10 @@ class Run(Generic[R]):
         if isinstance(space, ChainStateSpace):
             text = failed_chain_text(space, *seen)
         else:
-            text = failed_text(space.model, *seen) if isinstance(space, MaximalStateSpace) else ""
+            named = names_singular_position(error)
+            at_singular = None if named else singular_cause(self.problem, self.method, *self.stored.states(), t)
+            text = "" if at_singular is None else singular_text(at_singular, words)
+            text = text or (failed_text(space.model, *seen) if isinstance(space, MaximalStateSpace) else "")
         if not text:
             return error
         cause, error = error, SimulationError(text)

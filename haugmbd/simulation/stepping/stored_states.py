@@ -100,7 +100,7 @@ class StoredStates:
         wrong = self._first_wrong(np.array([t]), behind[None])
         if wrong is not None:
             raise wrong[1]
-        changes = not np.array_equal(self.y.rows()[-1], behind)
+        changes = not np.array_equal(self.y.last(), behind)
         self.y.put_last(behind)
         if changes:
             self.sensors.put_last(t, behind)
@@ -140,7 +140,7 @@ class StoredStates:
         if batch.lam is not None:
             if self.lam is None:
                 lam = Growing(batch.lam.shape[1])
-                lam.append(np.full((1, batch.lam.shape[1]), np.nan))
+                lam.append(np.full((len(self.t), batch.lam.shape[1]), np.nan))
                 self.lam = lam
             self.lam.append(batch.lam[kept])
         if self.u_dot is not None:
@@ -173,6 +173,12 @@ class StoredStates:
         if self.network is None or not self.outputs:
             return None
         return self.network.first_wrong(t, y, self.outputs)
+
+    def states(self) -> tuple[Array, Array]:
+        """Return the times and the states that are stored so far, t (nt,) and y (nt, ny)."""
+        t, y = self.t.rows()[:, 0], self.y.rows()
+        n = min(len(t), len(y))
+        return t[:n], y[:n]
 
     def found(self, last: Steps) -> Stored:
         """Return the stored states; all parts of one length, where Ctrl-C came while a batch was stored, too.

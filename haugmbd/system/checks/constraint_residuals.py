@@ -31,7 +31,7 @@ from haugmbd.model.evaluate import evaluate_rows
 from haugmbd.model.immutable import once_per_model
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
 from haugmbd.model.inspection.length import characteristic_length, unit_names
-from haugmbd.model.inspection.row_gaps import largest_gap, largest_rate
+from haugmbd.model.inspection.row_gaps import gaps_of_states_entry, largest_gap, largest_rate
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import driver_values
@@ -327,6 +327,23 @@ def all_rows_hold(model: Model, t: float, y: Array, *, rates: bool = False) -> b
     rate, turn = largest_rate(pack, np.ascontiguousarray(y), spread) if rates else (0.0, 0.0)
     model.give_back(pack)
     return gap <= FAR_BELOW * min(TYPED_LENGTH, TYPED_ANGLE) and rate <= FAR_BELOW * TYPED_SPEED * max(SLOWEST, turn)
+
+
+def states_that_hold(model: Model, t: Array, y: Array) -> Flags:
+    """Return of which of the flat states y (n, ny) at t (n,) compiled code can tell that they are sound, and that their rows hold.
+
+    As `is_sound` and `all_rows_hold` of each. It calls no function of the user in Python: of a model with some it tells nothing.
+    """
+    holds, spread = np.zeros(len(t), dtype=bool), _least_length(model)
+    if not spread or model.force_callbacks.any:
+        return holds
+    worst, pack = np.zeros((len(t), 3)), model.borrow()
+    gaps_of_states_entry(pack, t, y, spread, worst)
+    model.give_back(pack)
+    gap, rate, turn = worst.T
+    holds[:] = (gap <= FAR_BELOW * min(TYPED_LENGTH, TYPED_ANGLE)) & (rate <= FAR_BELOW * TYPED_SPEED * np.maximum(SLOWEST, turn))
+    holds[unsound_states(model, t, y)] = False
+    return holds
 
 
 @once_per_model

@@ -6,7 +6,9 @@ Only what presses the bearing counts: forces out of the plane of a planar mechan
 The bearings of gears whose geometry is given carry tooth forces, which depend on |lam| of the gear: friction reads the rows of its own
 joint only. Other couplings of several coordinates act along these coordinates alone: their force presses no bearing, whatever that of the
 thread, belt, teeth or follower is that they stand for.
-Source: as `diagnostics.reaction_uniqueness`.
+Bearings with a stiffness decide how a self-stress is shared, unless it acts in rigid joints alone:  C^1/2 W n = 0, W: wrenches of the
+bearings with the compliance C. Of what they leave open, the part that presses a joint with friction is looked for.
+Source: as `diagnostics.reaction_uniqueness`; `friction.shared_loads`.
 """
 
 from __future__ import annotations
@@ -38,7 +40,10 @@ def friction_faults(model: Model, rows: Rows, redundancy: Redundancy, loads: Seq
     found = [load for load in loads if isinstance(load, JointFriction) and load.reads_reaction and load.shape is not None]
     found = [load for load in found if all(joint.name in model.joints for joint in (load.bearing, *load.pressing_joints))]
     faults = [*_shared_at_rest(found), *_tooth_forces(model, found), *_forces_of_couplings(model, found)]
+    faults += _bearings_given_twice(found)
     by_rule = isinstance(redundancy.rule, MinimumNorm)
+    if by_rule:
+        faults += two_choices(found)
     return faults if by_rule else [*faults, *shared_load_faults(model, rows, redundancy, loads, length)]
 
 
@@ -51,25 +56,11 @@ def shared_load_faults(
     faults: list[Fault] = []
     if not found or not redundancy.dropped:
         return faults
-    Phi_q = rows.Phi_q.tocsr()
+    open_ones = left_open(model, rows, redundancy, found)
     for load in found:
-        entry = model.joints[load.bearing.name]
         tied: dict[str, None] = {}
-        for dependency in redundancy.dependencies:
-            n = np.zeros(model.nc)
-            n[dependency.row] = 1.0
-            for row, coefficient in dependency.terms:
-                n[row] = -coefficient
-            own = np.zeros(model.nc)
-            for pressing in load.pressing_joints:
-                rows_of_joint = model.joints[pressing.name].rows
-                own[rows_of_joint] = n[rows_of_joint]
-            if not own.any():
-                continue
-            body = entry.j if load.bearing.j.is_ground is False else entry.i
-            sign = 1.0 if body == entry.j else -1.0
-            wrench = sign * (Phi_q[:, 6 * body - 6 : 6 * body].T @ own)
-            if _pressing(model, load, body, wrench, length) > UNIQUE_TOL * np.abs(n).max() * max(1.0, length):
+        for n in open_ones:
+            if _pressing(load, _wrench(model, rows, load, n)) > UNIQUE_TOL * np.abs(n).max() * max(1.0, length):
                 tied |= dict.fromkeys(model.labels[row].joint for row in np.nonzero(np.abs(n) > UNIQUE_TOL)[0].tolist())
         if tied:
             what = (
@@ -77,11 +68,57 @@ def shared_load_faults(
                 "share the load in any proportion"
             )
             remedy = (
-                "Give these joints more freedom (SJ, CJ, PointOnLine) until no row is redundant, or Viscous friction; or choose a sharing, "
-                "redundancy=MinimumNorm(), which serves where the rows that share carry nothing, as those out of the plane of a planar "
-                "mechanism."
+                "Give these joints more freedom (SJ, CJ, PointOnLine) until no row is redundant, or Viscous friction; or say how they "
+                "share: by bearing_stiffness= of the frictions of these joints, or by redundancy=MinimumNorm(), which serves where the "
+                "rows that share carry nothing, as those out of the plane of a planar mechanism."
             )
             faults.append(Fault(load.where, what, remedy))
+    return faults
+
+
+def self_stresses(model: Model, redundancy: Redundancy) -> Array:
+    """Return a basis of the multipliers that move nothing, (d, nc), one for each row that depends on the others."""
+    found = np.zeros((len(redundancy.dependencies), model.nc))
+    for n, dependency in zip(found, redundancy.dependencies, strict=True):
+        n[dependency.row] = 1.0
+        for row, coefficient in dependency.terms:
+            n[row] = -coefficient
+    return found
+
+
+def left_open(model: Model, rows: Rows, redundancy: Redundancy, found: Sequence[JointFriction]) -> Array:
+    """Return a basis of the self-stresses that the stiffness of bearings does not decide, (., nc); all, where none is given."""
+    basis = self_stresses(model, redundancy)
+    bearings = [load for load in found if load.bearing_stiffness is not None]
+    if not bearings or not len(basis):
+        return basis
+    strains = []
+    for n in basis:
+        parts = []
+        for load in bearings:
+            F, M = _wrench(model, rows, load, n)
+            parts += [np.sqrt(load.compliance[0]) * F, np.sqrt(load.compliance[1]) * M]
+        strains.append(np.concatenate(parts))
+    _, sizes, V = np.linalg.svd(np.array(strains).T, full_matrices=True)
+    sizes = np.append(sizes, np.zeros(len(basis) - len(sizes)))
+    undecided: Array = V[sizes <= UNIQUE_TOL * sizes.max(initial=0.0)] @ basis
+    return undecided
+
+
+def two_choices(found: Sequence[ForceElement]) -> list[Fault]:
+    """Return a fault if the load of redundant rows is to be that of compliant bearings, and that of the least norm, too."""
+    given = [load for load in found if isinstance(load, JointFriction) and load.bearing_stiffness is not None]
+    what = "bearing_stiffness= decides what redundant rows carry, and redundancy=MinimumNorm() does so, too"
+    return [Fault(given[0].where, what, "Leave out one of them.")] if given else []
+
+
+def _bearings_given_twice(found: Sequence[JointFriction]) -> list[Fault]:
+    """Return a fault for each joint whose bearing has two stiffnesses."""
+    faults, first = [], dict[str, str]()
+    for load in found:
+        if load.bearing_stiffness is not None and first.setdefault(load.joint.name, load.name) != load.name:
+            what = f"the bearing of joint {load.joint.name!r} has the stiffness of {first[load.joint.name]!r}, too"
+            faults.append(Fault(load.where, what, "Give bearing_stiffness= to one friction of a joint."))
     return faults
 
 
@@ -144,14 +181,26 @@ def _forces_of_couplings(model: Model, found: Sequence[JointFriction]) -> list[F
     return faults
 
 
-def _pressing(model: Model, load: JointFriction, body: int, wrench: Array, length: float) -> float:
-    """Return the size of what presses the joint, of a wrench on one of its bodies (force, torque_bar about the centre of mass)."""
-    joint, member = load.bearing, model.bodies[body]
-    A = rotation_matrix(member.p)
+def _wrench(model: Model, rows: Rows, load: JointFriction, n: Array) -> tuple[Array, Array]:
+    """Return force and moment at P_j that the rows which press a joint exert on its body j by the multipliers n (nc,)."""
+    joint, entry, own = load.bearing, model.joints[load.bearing.name], np.zeros(model.nc)
+    for pressing in load.pressing_joints:
+        rows_of_joint = model.joints[pressing.name].rows
+        own[rows_of_joint] = n[rows_of_joint]
+    body = entry.j if load.bearing.j.is_ground is False else entry.i
+    sign = 1.0 if body == entry.j else -1.0
+    # force, and torque_bar about the centre of mass
+    wrench = sign * (rows.Phi_q.tocsr()[:, 6 * body - 6 : 6 * body].T @ own)
+    member = model.bodies[body]
     P = joint.j.r + rotation_matrix(joint.j.p) @ joint.frame_j.s_bar
-    h = rotation_matrix(joint.i.p) @ joint.frame_i.h
     F = wrench[:3]
-    M = A @ wrench[3:] - cross(P - member.r, F)
+    M: Array = rotation_matrix(member.p) @ wrench[3:] - cross(P - member.r, F)
+    return F, M
+
+
+def _pressing(load: JointFriction, wrench: tuple[Array, Array]) -> float:
+    """Return the size of what presses the joint, of force and moment at its point."""
+    (F, M), h = wrench, rotation_matrix(load.bearing.i.p) @ load.bearing.frame_i.h
     parts = [] if load.shape == SPHERICAL else [M - (M @ h) * h] if load.length else []
     parts = [part / (load.length or 1.0) for part in parts]
     if load.shape == SPHERICAL:

@@ -35,12 +35,22 @@ class Player {
   seek(t) {
     if (typeof t !== "number" || !Number.isFinite(t)) throw new Error(`seek(t) needs a time in seconds, got ${t}.`);
     this.time = Math.min(Math.max(t, this.t0), this.t1);
+    this.world.motion = this.motion;
+    this.world.place(this.time);
+    this.refresh();
+  }
+
+  // The bodies stand at these poses, each r (3) and p (4, scalar first), the ground first, until the motion plays again.
+  stand(r, p) {
+    this.pause();
+    this.world.motion = { at: (t, body, to, turn) => { to.set(r[body]); turn.set(p[body]); } };
     this.world.place(this.time);
     this.refresh();
   }
 
   play() {
-    if (this.t1 <= this.t0) return;
+    this.world.motion = this.motion;
+    if (this.t1 <= this.t0) { this.world.place(this.time); this.dirty = true; return; }
     if (this.time >= this.t1) this.seek(this.t0);
     this.playing = true;
     this.last = null;

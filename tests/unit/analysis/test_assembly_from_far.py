@@ -27,6 +27,7 @@ from joints import (
     RotationDriver,
     TranslationDriver,
 )
+from tests.support.mechanisms import loop as closed_loop
 from tests.support.seeds import seeds
 
 CLOSED = 1e-10  # relative to the arms: Newton's method ends at rounding
@@ -365,3 +366,26 @@ def test_a_dead_centre_beside_a_far_start_is_no_contradiction(seed):
     assembly = mbd.assemble(model, start.replace(r=r, p=p))
     assert not assembly.contradictions
     assert np.abs(mbd.evaluate(model, assembly.state).Phi).max() < CLOSED
+
+
+def weighed(model, start, state):
+    """How far all bodies have moved from a start, weighed by their inertia."""
+    turn = np.linalg.norm(logarithm(product(conjugate(normalized(start.p[1:])), state.p[1:])), axis=1)
+    shift = np.linalg.norm(start.r[1:] - state.r[1:], axis=1)
+    return float(np.sum(model.mass[1:] * shift**2 + np.trace(model.J_bar[1:], axis1=1, axis2=2) / 3 * turn**2))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("closing", "seed"), [("CJ", 2), ("CJ", 10), ("CJ", 29), ("UJ", 7), ("UJ", 39), ("SJ", 3)])
+def test_a_model_that_is_closed_as_modelled_ends_no_farther_than_that_pose(closing, seed):
+    """One body is thrown away, so that the modelled pose is near: assembly was drawn into another branch, ten times as far."""
+    rng = np.random.default_rng(seed)
+    model = closed_loop(closing).compile()
+    y = model.state()
+    thrown, r, p = 1 + seed % model.nb, y.r.copy(), y.p.copy()
+    r[thrown] += model.length * rng.normal(size=3)
+    p[thrown] = normalized(rng.normal(size=4))
+    start = y.replace(r=r, p=p)
+    assembly = mbd.assemble(model, start)
+    assert np.abs(mbd.evaluate(model, assembly.state).Phi).max() < CLOSED
+    assert weighed(model, start, assembly.state) < 1.1 * weighed(model, start, y)

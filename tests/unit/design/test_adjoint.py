@@ -39,6 +39,7 @@ def objective(z):
 
 OBJECTIVES = {
     "tree": (chain(5), numbers(5), ["body.b4.r[0]", "body.b4.v[1]"], {"t_end": 0.3, "h": 5e-3}),
+    "long steps": (chain(5), numbers(5), ["joint.j2.angle", "joint.j4.rate"], {"t_end": 0.4, "h": 1e-2}),
     "loop": (
         four_bar,
         {"l2": 1.1, "m": 1.0, "d": 1.0},

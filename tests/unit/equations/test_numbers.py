@@ -13,6 +13,7 @@ from haugmbd.gallery import GALLERY, andrews, four_bar, pendulum, piston_engine,
 from tests.support.coupling_samples import sample
 from tests.support.samples import geometry, make_joint, pair, random_state
 from tests.support.seeds import MORE
+from tests.support.tex import defect
 
 pytest.importorskip("sympy")
 
@@ -67,6 +68,11 @@ def test_every_joint_of_the_catalogue(cls):
     system = joint_alone(cls, "both")
     eq = mbd.equations(system)
     assert_same_numbers(eq, random_state(eq.model, np.random.default_rng(SEED), t=0.3))
+    assert not defect(eq.latex("acceleration"))
+    for name in eq.joints:
+        derivation = eq.derive(name)
+        assert derivation.ok, str(derivation)
+        assert not defect(derivation.latex())
 
 
 @pytest.mark.slow
@@ -74,6 +80,37 @@ def test_every_joint_of_the_catalogue(cls):
 def test_every_coupling_rolling_joint_and_guide(cls):
     eq = mbd.equations(sample(cls))
     assert_same_numbers(eq, near(eq.model.state(), np.random.default_rng(SEED)))
+    assert not defect(eq.latex("acceleration"))
+    for name in eq.joints:
+        derivation = eq.derive(name)
+        assert derivation.ok, str(derivation)
+        assert not defect(derivation.latex())
+
+
+LOADS = {
+    "torque in components": lambda i, j: mbd.Torque("turn 1", j, torque=[mbd.Expression("sin(t)"), 2.0, mbd.Expression("a*t")]),
+    "function": lambda i, j: mbd.PointForce("push_2", j, point=(0, 0, 0), force=lambda t: (t, 0.0, 0.0)),
+    "spring": lambda i, j: mbd.TSDA(
+        "s & p", i, j, point_i=(0, 0, 1), point_j=(1, 0, 0), k=3.0, l0=0.5, c=1.0, actuator=mbd.Expression("cos(2*t)")
+    ),
+    "bushing": lambda i, j: mbd.Bushing("bush", i, j, point=(1, 0, 0), K=(1, 2, 3, 1, 1, 1)),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", LOADS)
+def test_every_kind_of_load_is_a_formula_that_compiles_or_is_named(kind):
+    system = mbd.System("100% of {x_y}", gravity=(0, 0, -9.81), parameters={"a": 2.0})
+    body = system.add(mbd.Body("one_a & b", 1.0, (0.1, 0.2, 0.25), r=(1, 0, 0)))
+    system.add(joints.RJ("h_1", system.ground, body, point=(0, 0, 0), axis=(0, 1, 0)))
+    load = system.add(LOADS[kind](system.ground, body))
+    eq = mbd.equations(system)
+    assert not defect(eq.latex())
+    shown = [*eq.forces.other, *(each.name for each, _ in eq.forces.written)]
+    assert load.name in shown
+    state = near(eq.model.state(), np.random.default_rng(SEED))
+    numbers, rows = assert_same_numbers(eq, state)
+    assert far(numbers.Q, needed_forces(eq, state, rows, numbers.M)) < 1e-10
 
 
 @pytest.mark.slow

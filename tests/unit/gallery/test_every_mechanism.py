@@ -50,10 +50,13 @@ MOBILITY = {
     "incline_block": 6,
     "stack": 60,
     "tumbling_box": 6,
+    "gripper": 8,
+    "jumping_follower": 1,
+    "rimless_wheel": 3,
 }
-DISSIPATIVE = ("governor", "double_wishbone", "stewart_platform", "tippe_top", "woodpecker", "tumbling_box")
+DISSIPATIVE = ("governor", "double_wishbone", "stewart_platform", "tippe_top", "woodpecker", "tumbling_box", "rimless_wheel")
 """Mechanisms with dampers, dry friction or impacts."""
-DRIVEN = ("andrews",)
+DRIVEN = ("andrews", "gripper", "jumping_follower")
 """Mechanisms with a motor."""
 T_END = {"andrews": 0.02, "governor": 0.1}
 """[s] By default 0.2."""
@@ -115,6 +118,7 @@ def test_the_page_lists_every_mechanism_with_its_degrees_of_freedom():
         (gallery.rolling_disc, {"lean": 0.0}),
         (gallery.incline_block, {"share": 0.0}),
         (gallery.stack, {"n": 0}),
+        (gallery.gripper, {"share": -1.0}),
     ],
 )
 def test_wrong_arguments_are_refused_with_the_number(make, wrong):

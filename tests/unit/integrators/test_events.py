@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 from scipy.special import ellipk
 
 import haugmbd as mbd
 from haugmbd import StateForce
+from haugmbd.integrators.event_location import Bracket, brents_zero
 from haugmbd.integrators.leaps import turn_of_values
 from joints import RJ, TJ
 from tests.support.models import model_of
@@ -346,3 +350,39 @@ def test_a_function_that_jumps_at_a_call_of_a_sampled_block_is_recorded_there(op
     assert result.t[-1] == (0.05 if terminal else 0.12)
     assert result.status is (mbd.RunStatus.TERMINAL_EVENT if terminal else mbd.RunStatus.COMPLETED)
     assert result.at(result.t[-1]).v[1, 0] == pytest.approx(0.075 if terminal else 0.075 - 2.0 * 0.07, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_brents_method_gives_the_numbers_of_scipy(seed):
+    """To the bit: smooth, flat, steep and jumping functions, in brackets of any size and place."""
+    rng = np.random.default_rng(seed)
+    for _ in range(50):
+        zero, size = rng.normal(), 10.0 ** rng.uniform(-9.0, 1.0)
+        functions = (
+            lambda x, zero=zero, size=size: float(np.tanh((x - zero) / size)),
+            lambda x, zero=zero: float((x - zero) ** 3),
+            lambda x, zero=zero, size=size: float(np.expm1((x - zero) / size * 0.5)),
+            lambda x, zero=zero: 1.0 if x > zero else -3.0,
+        )
+        for g in functions:
+            ends = zero - size * rng.uniform(0.01, 1.0), zero + size * rng.uniform(0.01, 1.0)
+            bracket, near = Bracket(*ends, g(ends[0]), g(ends[1])), 10.0 ** rng.uniform(-15.0, -9.0)
+            there, search = brentq(g, *ends, xtol=near, full_output=True, disp=False)
+            assert brents_zero(g, bracket, near) == (there if search.converged else None)
+
+
+def test_a_state_that_an_event_keeps_is_a_state_as_any_other():
+    """Its arrays are made when they are asked for, and are those of its flat vector, read-only, also behind a copy by pickle."""
+    kept = []
+    event = mbd.Event("height", lambda t, state: kept.append(state) or 1.0)
+    mbd.simulate(model_of(rising), 0.02, h=1e-2, events=[event])
+    for state in kept:
+        copy = pickle.loads(pickle.dumps(state))  # noqa: S301  of this test
+        assert np.array_equal(copy.y, state.y)
+        rows = state.y[: 13 * len(state.r)].reshape(-1, 13)
+        assert np.array_equal(np.hstack([state.r, state.p, state.v, state.omega_bar]), rows)
+        assert not any(part.flags.writeable for part in (state.r, state.p, state.v, state.omega_bar, state.angles))
+        with pytest.raises(AttributeError, match="'position'"):
+            _ = state.position
+        with pytest.raises(AttributeError, match="frozen"):
+            state.r = rows[:, :3]

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from joints import RJ, Distance
+from joints import RJ, TJ, Distance
+from tests.support.stiff_masses import error_on_own_scale, exact_accelerations, unit
 
 AGREE = 1e-13
 """Accelerations relative to the largest one: rounding.  Without refinement it is 1e-9 to 1e-5."""
@@ -93,3 +94,45 @@ def test_trees_on_blocks_are_refused_with_light_bodies():
     system = arm(rod=True, rotor_inertia=0.0, light=(1e-9, 1e-9))
     with pytest.raises(mbd.UsageError, match="light bodies"):
         system.compile(solver="trees on blocks")
+
+
+def on_light_links(seed: int, mass: float, off: float) -> mbd.System:
+    """Two free bodies joined by two slides and a hinge over two light links, whose centres lie on their joints but for `off`."""
+    rng = np.random.default_rng(seed)
+    system, point = mbd.System("light links", gravity=(0.3, -9.81, 1.1)), rng.normal(size=3)
+    bodies = [mbd.Body(name, 1.0, (0.1, 0.2, 0.15), r=rng.normal(size=3)) for name in ("base", "hand")]
+    links = [
+        mbd.Body(f"link {k}", mass, np.full(3, 1e-4 * mass), r=point + off * rng.normal(size=3), p=unit(rng.normal(size=4)))
+        for k in range(2)
+    ]
+    chain = [system.add(body) for body in (bodies[0], *links, bodies[1])]
+    for k, (kind, i, j) in enumerate(zip((TJ, TJ, RJ), chain[:-1], chain[1:], strict=True)):
+        system.add(kind(f"joint {k}", i, j, point=point, axis=rng.normal(size=3)))
+    return system
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("solver", ["dense", "block LDL^T", "multifrontal", "tree"])
+@pytest.mark.parametrize("off", [0.0, 1e-16, 1e-9, 1e-5])
+def test_light_links_at_their_joints_are_regular(off, solver):
+    """A centre that lies on its joint but for rounding gives no arm to compare rotations with."""
+    for seed, mass in ((1, 1e-8), (2, 1e-8), (3, 1e-12)):
+        model = on_light_links(seed, mass, off).compile(solver=solver)
+        assert error_on_own_scale(mbd.accelerations(model), exact_accelerations(model)) < 1e-9
+
+
+@pytest.mark.parametrize("masses", [(1e-8, 1e5), (1e-9, 1.0, 1e-5, 1e4)])
+def test_light_bodies_that_carry_heavy_ones_in_a_tree(masses):
+    """A free base takes next to nothing of what it carries about the axis of its joint; the recursion lost nine digits of it."""
+    rng = np.random.default_rng(5)
+    system, body = mbd.System("carried", gravity=(0.3, -9.81, 1.1)), None
+    for k, mass in enumerate(masses):
+        link = system.add(
+            mbd.Body(f"link {k}", mass, mass * np.array((0.1, 0.2, 0.15)), r=rng.normal(size=3), p=unit(rng.normal(size=4)))
+        )
+        if body is not None:
+            system.add(RJ(f"pin {k}", body, link, point=rng.normal(size=3), axis=rng.normal(size=3)))
+        body = link
+    for solver in ("tree", None):
+        model = system.compile(solver=solver)
+        assert error_on_own_scale(mbd.accelerations(model), exact_accelerations(model)) < 1e-9

@@ -318,3 +318,15 @@ def test_model_files(name, tmp_path):
         mbd.load_model(tmp_path / file)
     assert what in str(error.value)
     assert len(str(error.value)) < 20 * FEW
+
+
+@pytest.mark.slow
+def test_what_takes_mujoco_long_is_said_before(tmp_path, caplog, monkeypatch):
+    """Within the bounds, 5,000 bodies take MuJoCo's compiler ten seconds: nothing is silent that long."""
+    monkeypatch.delenv("HAUGMBD_QUIET", raising=False)
+    for n, told in ((20, False), (1100, True)):
+        path = tmp_path / "many.xml"
+        path.write_text(world(replicate(n, BODY))[0])
+        caplog.clear()
+        mbd.read_mjcf(path)
+        assert (f"MuJoCo compiles {n} bodies of many.xml" in caplog.text) is told

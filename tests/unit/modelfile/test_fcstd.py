@@ -262,3 +262,52 @@ def test_documents_that_cannot_be_read_say_why(tmp_path):
         mbd.read_fcstd(document(tmp_path, ASSEMBLY, BASE, BOX, ARM, ROD, inactive))
     with pytest.raises(mbd.UsageError, match="density is -1"):
         mbd.read_fcstd(tmp_path / "x.FCStd", density=-1)
+
+
+def linked(name, file, to, r=(0, 0, 0)):
+    shown = f'<Property name="LinkedObject" type="App::PropertyXLink"><XLink file="{file}" name="{to}"/></Property>'
+    return name, "App::Link", label(name.lower()) + placement("Placement", r) + shown
+
+
+PIECE = ("Body", "PartDesign::Body", placement("Placement", (1, 1, 1)))
+PAD = ("Pad", "PartDesign::Pad", placement("Placement", (50, 0, 0)))
+PART = ("Part", "App::Part", placement("Placement", (9, 9, 9)) + group("Body"))
+
+
+@pytest.mark.parametrize(("to", "path", "offset"), [("Body", "L.Pad.Face1", (0, 0, 0)), ("Part", "L.Body.Pad.Face1", (1, 1, 1))])
+def test_a_link_into_a_document_beside_it_is_followed(to, path, offset, tmp_path):
+    """Features of a body are in its frame, which the link replaces; what is in a part has its own placement there."""
+    document(tmp_path, PIECE, PAD, PART, name="piece of it.FCStd")
+    head = ("Assembly", "Assembly::AssemblyObject", label("Two") + group("A", "L"))
+    base = ("A", "Part::Feature", label("a") + placement("Placement", (0, 0, 0)))
+    link = linked("L", "piece of it.FCStd", to, (30, 0, 0))
+    at = np.array((10.0, 0.0, 0.0))
+    pin = joint("Joint", "Ball", "A.Face1", path, label("pin"), at=(tuple(at + (30, 0, 0) + offset), tuple(at)))
+    system = mbd.read_fcstd(document(tmp_path, head, base, link, pin, grounded("Ground", "A")))
+    (ball,) = system.joints
+    np.testing.assert_allclose(ball.frame_j.point, 1e-3 * (at + (30, 0, 0) + offset), atol=1e-12)
+    assert not system.import_report.loops  # it is closed as it is read
+
+
+@pytest.mark.parametrize("file", ["gone.FCStd", "../x.FCStd", "note.txt", "/etc/passwd"])
+def test_a_link_into_a_document_that_is_not_beside_it_is_refused_by_its_name(file, tmp_path):
+    (tmp_path / "note.txt").write_text("no document")
+    head = ("Assembly", "Assembly::AssemblyObject", label("Two") + group("A", "L"))
+    base = ("A", "Part::Feature", label("a") + placement("Placement", (0, 0, 0)))
+    pin = joint("Joint", "Ball", "A.Face1", "L.Pad.Face1", label("pin"))
+    path = document(tmp_path, head, base, linked("L", file, "Body"), pin, grounded("Ground", "A"))
+    with pytest.raises(mbd.ModelFileError, match="joint 'pin'.*leads into 'l', a link to 'Body' of"):
+        mbd.read_fcstd(path)
+
+
+def test_axes_that_contradict_all_else_are_left_out_with_a_warning(tmp_path):
+    """Two hinges hold a part, and a third joint wants its axes half a degree away: as of an .asmt."""
+    tilt = (np.cos(np.radians(0.25)), np.sin(np.radians(0.25)), 0.0, 0.0)
+    head = ("Assembly", "Assembly::AssemblyObject", label("Two") + group("A", "B"))
+    parts = [(name, "Part::Feature", label(name.lower()) + placement("Placement", (0, 0, 0))) for name in "AB"]
+    pin = joint("J1", "Revolute", "A.Face1", "B.Face1", label("pin"))
+    other = joint("J2", "Parallel", "A.Face1", "B.Face1", label("other"), turn=((1, 0, 0, 0), tilt))
+    path = document(tmp_path, head, *parts, pin, other, grounded("Ground", "A"))
+    with pytest.warns(UserWarning, match="'other': its axes are 0.5.* degrees apart"):
+        system = mbd.read_fcstd(path)
+    assert system.import_report.degrees_of_freedom == 1

@@ -9,15 +9,28 @@ import pytest
 from tests.support import mutations
 from tests.support.seeds import seeds
 
-FILES = {"json": 80, "toml": 80, "urdf": 25, "sidecar": 10, "simengine3d": 40, "asmt": 40, "sdf": 25, "fcstd": 25, "mjcf": 16}
+FILES = {
+    "json": 80,
+    "toml": 80,
+    "urdf": 25,
+    "sidecar": 10,
+    "simengine3d": 40,
+    "asmt": 40,
+    "sdf": 25,
+    "fcstd": 25,
+    "usd": 16,
+    "mjcf": 16,
+}
 """Mutated files of each kind here."""
+NEEDS = {"mjcf": "mujoco", "usd": "pxr"}
+"""Packages by which a kind is read."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", mutations.KINDS)
 def test_mutated_files_are_read_or_refused(name, tmp_path):
-    if name == "mjcf":
-        pytest.importorskip("mujoco")
+    if name in NEEDS:
+        pytest.importorskip(NEEDS[name])
     kind, counts = mutations.KINDS[name], Counter()
     for k, text in mutations.files(kind, len(seeds(FILES[name]))):
         path = tmp_path / f"mutated{kind.ending}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import haugmbd as mbd
 
@@ -172,3 +173,169 @@ def test_plugins_and_sensors_are_listed(tmp_path):
 def test_what_is_wrong_is_told(text, what, tmp_path):
     with pytest.raises(mbd.ModelFileError, match=what):
         read(tmp_path, text)
+
+
+def included(tmp_path, inside, *, name="arm", version="1.9", attributes=""):
+    """Write a model that others include."""
+    (tmp_path / name).mkdir(exist_ok=True)
+    (tmp_path / name / "model.sdf").write_text(f"<sdf version='{version}'><model name='{name}' {attributes}>{inside}</model></sdf>")
+
+
+def pose_of(system, link):
+    """The global pose of a link, as point and rotation matrix."""
+    frame = system.import_report.frames[link]
+    return frame.point, frame.A
+
+
+GRIP = "<frame name='grip' attached_to='hand'><pose>0 0.3 0 0 0 0.7</pose></frame>"
+ARM = link("upper", "0.1 0.2 0.3 0.4 0.5 0.6") + link("hand", "1 0 0 0.2 0 0", to="upper") + GRIP
+ARM += joint("elbow", "revolute", "upper", "hand", "0 1 0")
+
+
+@pytest.mark.parametrize("how", ["attribute", "include", "merge"])
+def test_a_model_is_placed_by_one_of_its_frames(how, tmp_path):
+    """The pose is that of the placement frame, whoever names it."""
+    place = "<pose>1 2 3 0.3 -0.2 0.9</pose>"
+    if how == "attribute":
+        path = tmp_path / "model.sdf"
+        path.write_text(f"<sdf version='1.9'><model name='m' placement_frame='grip'>{place}{ARM}</model></sdf>")
+        system, prefix = mbd.read_sdf(path), ""
+    else:
+        included(tmp_path, ARM)
+        merge = " merge='true'" if how == "merge" else ""
+        include = f"<include{merge}><uri>model://arm</uri>{place}<placement_frame>grip</placement_frame></include>"
+        system, prefix = read(tmp_path, link("base") + include), "" if merge else "arm::"
+    r, A = pose_of(system, f"{prefix}hand")
+    np.testing.assert_allclose(r + A @ (0.0, 0.3, 0.0), (1, 2, 3), atol=1e-14)
+    about_z = Rotation.from_euler("xyz", (0, 0, 0.7)).as_matrix()
+    np.testing.assert_allclose(A @ about_z, Rotation.from_euler("xyz", (0.3, -0.2, 0.9)).as_matrix(), atol=1e-14)
+
+
+def test_a_merged_model_is_part_of_the_one_that_includes_it(tmp_path):
+    """Its links have their plain names, its poses stand where its own model frame would, and its axes are its own."""
+    slide = "<xyz>0 0 1</xyz><use_parent_model_frame>1</use_parent_model_frame>"
+    inside = ARM.replace("<xyz>0 1 0</xyz>", slide) + "<frame name='here'><pose relative_to='__model__'>0 0 1 0 0 0</pose></frame>"
+    included(tmp_path, inside + link("plain") + joint("weld", "fixed", "__model__", "plain", ""), version="1.6")
+    place = "<uri>model://arm</uri><pose>1 2 3 0.3 -0.2 0.9</pose>"
+    joints = joint("shoulder", "ball", "base", "upper", "") + joint("wrist", "ball", "here", "tool", "")
+    parts = link("base") + link("tool", to="here")
+    nested = joints.replace(">upper", ">arm::upper").replace(">here", ">arm::here")
+    apart = read(tmp_path, parts.replace("'here'", "'arm::here'") + f"<include>{place}</include>" + nested, name="apart.sdf")
+    merged = read(tmp_path, parts + f"<include merge='true'>{place}</include>" + joints, name="merged.sdf")
+    for link_ in ("upper", "hand", "plain"):
+        for one, two in zip(pose_of(merged, link_), pose_of(apart, f"arm::{link_}"), strict=True):
+            np.testing.assert_allclose(one, two, atol=1e-15)
+    np.testing.assert_allclose(pose_of(merged, "tool")[0], pose_of(apart, "tool")[0], atol=1e-15)
+    found = [mbd.accelerations(system.compile()).v_dot for system in (merged, apart)]
+    assert merged.import_report.body_of["plain"] == "upper"
+    order = [[body.name.removeprefix("arm::") for body in system.bodies] for system in (merged, apart)]
+    np.testing.assert_allclose(found[0], found[1][[order[1].index(name) for name in order[0]]], atol=1e-12)
+
+
+def test_frames_of_joints_and_models_are_attached_to_the_child_and_to_the_canonical_link(tmp_path):
+    """Where a pose stands relative to is not what it moves with."""
+    moved = "<joint name='j' type='revolute'><parent>a</parent><child>b</child>"
+    moved += "<pose relative_to='a'>1 0 0 0 0 0</pose><axis><xyz>0 0 1</xyz></axis></joint>"
+    at_joint = "<frame name='f' attached_to='j'><pose relative_to='a'>0 1 0 0 0 0</pose></frame>"
+    text = link("a") + link("b", "1 0 0 0 0 0") + link("c", "0 1 0 0 0 0") + moved + at_joint + joint("k", "ball", "f", "c", "")
+    system = read(tmp_path, text)
+    ends = {joint_.name: (joint_.i.name, joint_.j.name) for joint_ in system.joints}
+    assert ends["k"] == ("b", "c")
+    inner = "<model name='m' canonical_link='b'>" + link("a") + link("b") + joint("j", "revolute", "a", "b") + "</model>"
+    system = read(
+        tmp_path, inner + joint("k", "ball", "world", "m", "") + joint("l", "ball", "world", "m::__model__", "", "1 0 0 0 0 0")
+    )
+    ends = {joint_.name: joint_.j.name for joint_ in system.joints}
+    assert ends["k"] == ends["l"] == "m::b"
+    with pytest.raises(mbd.ModelFileError, match="canonical_link is 'ghost'"):
+        read(tmp_path, inner.replace("canonical_link='b'", "canonical_link='ghost'"))
+
+
+def test_an_include_stands_in_a_frame_and_keeps_its_own_version(tmp_path):
+    """Axes before version 1.5 are in the frame of their model, whatever the version of the file that includes it."""
+    included(
+        tmp_path, link("base") + link("bar", "1 0 0 0.9 0 0") + joint("pin", "revolute", "base", "bar", "0 0 1"), version="1.4"
+    )
+    frame = "<frame name='table'><pose>5 6 7 0 0 1.5707963267948966</pose></frame>"
+    include = "<include><uri>model://arm</uri><pose relative_to='table'>1 0 0 0 0 0</pose></include>"
+    system = read(tmp_path, frame + link("root") + include)
+    np.testing.assert_allclose(pose_of(system, "arm::base")[0], (5, 7, 7), atol=1e-14)
+    pin = next(joint_ for joint_ in system.joints if joint_.name == "arm::pin")
+    model = system.compile()
+    turned = mbd.impulse(model, applied=[mbd.AngularImpulse("turn", pin.j, impulse=(0, 0, 1.0))])
+    relative = system[pin.j.name].A @ turned.omega_bar[3] - system[pin.i.name].A @ turned.omega_bar[2]
+    np.testing.assert_allclose(relative[:2], 0.0, atol=1e-12)
+    assert abs(relative[2]) > 1.0
+
+
+def test_a_world_with_frames_and_one_model(tmp_path):
+    """The model's parts keep their scope beside the frames of the world, and a joint of the world finds them."""
+    frames = "<frame name='f'><pose>0 0 1 0 0 0</pose></frame>"
+    model = "<model name='m'><pose relative_to='f'>0 1 0 0 0 0</pose>" + link("f") + "</model>"
+    system = read(tmp_path, frames + model + joint("pin", "revolute", "f", "m::f", "1 0 0", "0 -1 0 0 0 0"), world=True)
+    np.testing.assert_allclose(pose_of(system, "m::f")[0], (0, 1, 1), atol=1e-15)
+    assert system.import_report.degrees_of_freedom == 1
+
+
+@pytest.mark.parametrize("none", ["-1.79769e+308 1.79769e+308", "-1e+16 1e16", "-inf inf", "-1e999 1e999"])
+def test_limits_that_are_none(none, tmp_path):
+    lower, upper = none.split()
+    limit = f"<limit><lower>{lower}</lower><upper>{upper}</upper></limit>"
+    system = read(tmp_path, link("a") + joint("j", "revolute", "world", "a", inside=limit))
+    assert not [load for load in system.loads if isinstance(load, mbd.JointLimit)]
+
+
+def test_comments_with_two_hyphens_are_comments(tmp_path):
+    """XML forbids them, and many worlds have them: command lines with options."""
+    note = "<!-- gz sim --levels world.sdf ---><!---->"
+    assert read(tmp_path, f"{note}{link('a')}{note}").bodies[1].name == "a"
+    with pytest.raises(mbd.ModelFileError, match="not XML"):
+        read(tmp_path, f"<!-- -- {link('a')}")
+
+
+def test_what_is_included_from_elsewhere(tmp_path):
+    """A light and a plane have no moving part; what is on a server is not fetched; parameters that change a model are refused."""
+    usual = "".join(f"<include><uri>{uri}</uri></include>" for uri in ("model://sun", "https://x.org/a/models/Ground Plane"))
+    system = read(tmp_path, usual + f"<model name='m'>{link('a')}</model>", world=True)
+    assert "model://sun" in str(system.import_report)
+    with pytest.raises(mbd.ModelFileError, match="nothing is downloaded"):
+        read(tmp_path, link("a") + "<include><uri>https://x.org/a/models/Robot</uri></include>")
+    included(tmp_path, ARM)
+    params = "<include><uri>model://arm</uri><experimental:params/></include>"
+    with pytest.raises(mbd.ModelFileError, match="experimental:params"):
+        read(tmp_path, link("a") + params)
+    (tmp_path / "models" / "leg").mkdir(parents=True)
+    (tmp_path / "models" / "leg" / "leg_2.sdf").write_text(f"<sdf version='1.9'><model name='leg'>{link('foot')}</model></sdf>")
+    (tmp_path / "models" / "leg" / "model.config").write_text(
+        "<model><name>leg</name><sdf version='1.5'>old.sdf</sdf><sdf version='1.10'>leg_2.sdf</sdf></model>"
+    )
+    system = read(tmp_path, link("a") + "<include><uri>model://leg</uri></include>")
+    assert "leg::foot" in [body.name for body in system.bodies]
+
+
+def test_an_inertia_of_collision_shapes(tmp_path):
+    """A box of water and a ball of iron; with a mass, in proportion to it; of a mesh it is refused."""
+    shapes = "<collision name='b'><geometry><box><size>0.2 0.3 0.4</size></box></geometry></collision>"
+    shapes += "<collision name='s'><pose>0 0 1 0 0 0</pose><density>7800</density><geometry><sphere><radius>0.1</radius></sphere>"
+    shapes += "</geometry></collision>"
+    own, iron = 24.0, 7800 * 4 / 3 * np.pi * 1e-3
+    body = read(tmp_path, f"<link name='a'><inertial auto='true'/>{shapes}</link>").bodies[1]
+    assert body.mass == pytest.approx(own + iron, rel=1e-14)
+    h = iron / (own + iron)
+    Jxx = own * (0.25 / 12 + h**2) + iron * (0.4 * 0.01 + (1 - h) ** 2)
+    assert body.J_bar[0, 0] == pytest.approx(Jxx, rel=1e-13)
+    np.testing.assert_allclose(body.r, (0, 0, h))
+    scaled = read(tmp_path, f"<link name='a'><inertial auto='true'><mass>2</mass></inertial>{shapes}</link>").bodies[1]
+    assert scaled.J_bar[0, 0] == pytest.approx(2 * Jxx / (own + iron), rel=1e-13)
+    mesh = "<collision name='m'><geometry><mesh><uri>m.stl</uri></mesh></geometry></collision>"
+    with pytest.raises(mbd.ModelFileError, match="no known volume"):
+        read(tmp_path, f"<link name='a'><inertial auto='true'/>{mesh}</link>")
+
+
+def test_joints_of_a_model_that_is_static_are_told(tmp_path):
+    """What is fixed to the ground has no joint."""
+    inside = link("a") + link("b") + joint("j", "revolute", "a", "b")
+    table = f"<model name='table'><static>1</static>{inside}</model>"
+    system = read(tmp_path, table + f"<model name='m'>{link('c')}</model>", world=True)
+    assert not system.joints
+    assert "joints between links that are fixed to the ground" in str(system.import_report)

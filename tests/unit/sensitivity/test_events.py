@@ -160,6 +160,12 @@ RUNS = {
     ),
     "smooth friction": (with_law(lambda mu: mbd.BrownMcPhee(1.2 * mu, mu, 0.05)), {"L": 0.5, "mu": 0.3}, 0.4, ANGLE),
     "bristles": (with_law(lambda mu: mbd.LuGre(1.2 * mu, mu, 0.05, 1e3, 10.0)), {"L": 0.5, "mu": 0.3}, 0.15, ANGLE),
+    "bristles that turn": (
+        with_law(lambda mu: mbd.LuGre(1.2 * mu, mu, 0.05, 1e3, 10.0)),
+        {"L": 0.5, "mu": 0.3},
+        0.6,
+        ANGLE,
+    ),
     "buffer": (buffered, {"k": 200.0, "c": 2.0, "upper": 0.1}, 0.8, ANGLE),
     "spring with a gap": (lambda k, upper: buffered(k, 0.0, upper), {"k": 200.0, "upper": 0.1}, 0.8, ANGLE),
     "stop": (

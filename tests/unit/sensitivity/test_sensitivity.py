@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from joints import CJ, RJ, TJ, UJ, Distance, Gear, RollingDisc
+from joints import CJ, RJ, TJ, UJ, Coupling, Distance, Gear, RollingDisc
 from tests.support.designs import differences, four_bar, pendulum, worst
 
 EXACT = 1e-8
@@ -103,6 +103,25 @@ def test_kinematics_by_lengths_and_speed():
     assert worst(S.jacobian, exact) < EXACT
     torque = mbd.sensitivity(four_bar, p, ["driver.drive.torque"], run="inverse_dynamics", motion=t)
     assert np.allclose(np.abs(torque.jacobian[0]), np.abs(S.jacobian[3]), rtol=1e-6)
+
+
+def test_a_number_that_opens_the_modelled_pose_moves_it_by_the_least_change_and_then_with_the_motion():
+    """Discs a, which a spring holds, and b with a + b = f:  da/df = b's part of the inertia times cos(w t)."""
+
+    def build(f):
+        system, joints = mbd.System("discs"), []
+        for name, J, z in (("a", 0.3, 0.0), ("b", 0.2, 1.0)):
+            disc = system.add(mbd.Body(name, 1.0, (J, J, J), r=(0, 0, z)))
+            joints.append(system.add(RJ(f"pin {name}", system.ground, disc, point=(0, 0, z), axis=(0, 0, 1))))
+        system.add(mbd.RSDA("spring", joints[0], k=4.0))
+        system.add(Coupling("grip", {joints[0]: 1.0, joints[1]: 1.0}, f=f))
+        return system
+
+    w, outputs = np.sqrt(4.0 / 0.5), ["joint.pin a.angle", "joint.pin a.rate"]
+    exact = 0.4 * np.array([[np.cos(0.3 * w)], [-w * np.sin(0.3 * w)]])
+    for method in (mbd.RK4(h=2e-3), mbd.RadauIIA(h=1e-2)):
+        S = mbd.sensitivity(build, {"f": 0.0}, outputs, t_end=0.3, integrator=method)
+        assert worst(S.jacobian, exact) < EXACT
 
 
 def test_accelerations_of_the_modelled_state_in_closed_form():

@@ -12,6 +12,7 @@ from haugmbd.formulations import FORMULATIONS
 from haugmbd.gallery import heavy_top, pendulum
 from haugmbd.integrators import Unstabilized
 from haugmbd.simulation.compatibility import STABILIZATIONS, incompatibility, integrators
+from haugmbd.study.method_text import method_from
 
 
 def test_a_label_names_the_parts_and_what_differs_from_their_defaults():
@@ -115,3 +116,20 @@ def test_what_is_no_object_is_refused():
         mbd.methods(integrators=[])
     with pytest.raises(mbd.UsageError, match="integrator = 'RK4' must be an object"):
         mbd.methods(integrators=["RK4"])
+
+
+@pytest.mark.parametrize("text", ["rk4", "rk-4", "rk_4", "Rk4", "RK 4"])
+def test_a_text_or_a_class_in_place_of_an_object_is_understood(text):
+    system = mbd.System("empty")
+    for call in (
+        lambda: mbd.simulate(system, 0.1, h=1e-2, integrator=text),
+        lambda: mbd.Method(integrator=text),
+        lambda: method_from(text),
+    ):
+        with pytest.raises(mbd.UsageError, match="did you mean .?RK4"):
+            call()
+    with pytest.raises(mbd.UsageError, match=r"write RK4\(\)"):
+        mbd.simulate(system, 0.1, h=1e-2, integrator=mbd.RK4)
+    for keyword, given in (("formulation", "newton-euler"), ("stabilization", "baumgarte")):
+        with pytest.raises(mbd.UsageError, match="did you mean"):
+            mbd.Method(**{keyword: given})

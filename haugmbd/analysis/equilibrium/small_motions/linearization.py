@@ -20,6 +20,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
+from haugmbd.simulation.results.study_data import Columns, StudyData, column
 
 ROUNDED_ZETA = 1e-10
 """Damping ratio that is shown as 0, relative to the largest eigenvalue."""
@@ -89,7 +90,7 @@ class Mode:
 
 @public_class
 @dataclass(frozen=True, eq=False, repr=False)
-class Linearization:
+class Linearization(StudyData):
     """Small motions about one state, M x'' + C x' + K x = 0.
 
     Attributes
@@ -132,6 +133,16 @@ class Linearization:
     Z: Array | None = None
     _chosen: tuple[int, ...] = ()
     """The components of the motion (6 nb,) that the coordinates are."""
+
+    def _columns(self) -> Columns:
+        values = {
+            "real": [mode.eigenvalue.real for mode in self.modes],
+            "imaginary": [mode.eigenvalue.imag for mode in self.modes],
+            "frequency": [mode.frequency for mode in self.modes],
+            "zeta": [mode.zeta for mode in self.modes],
+        }
+        numbers = {name: np.array(x, dtype=np.float64) for name, x in values.items()}
+        return numbers | {"motion": column([mode.text for mode in self.modes])}
 
     @property
     def dof(self) -> int:

@@ -57,7 +57,13 @@ from haugmbd.math.blas_threads import one_blas_thread
 from haugmbd.math.body_columns import EULER, VELOCITY, WIDTH
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.inspection.given import no_tolerance
-from haugmbd.model.inspection.run_memory import need_constant_masses, need_drivers_of_time, stop_faults, touched_stops
+from haugmbd.model.inspection.run_memory import (
+    need_constant_masses,
+    need_drivers_of_time,
+    need_no_freewheels,
+    stop_faults,
+    touched_stops,
+)
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.arguments import check_flags
@@ -226,6 +232,7 @@ def linearize(
     refuse_friction(model, "linearize")
     need_drivers_of_time(model, "linearize")
     need_constant_masses(model, "linearize")
+    need_no_freewheels(model, "linearize")
     faults = position_faults(model, start)
     if faults:
         raise ModelError(faults)
@@ -251,6 +258,7 @@ def _about_motion(model: Model, state: State, inputs: Any, outputs: Any, coordin
     refuse_friction(model, "linearize")
     need_drivers_of_time(model, "linearize")
     need_constant_masses(model, "linearize")
+    need_no_freewheels(model, "linearize")
     faults = (*position_faults(model, state, moved=True), *velocity_faults(model, state))
     if faults:
         raise ModelError(faults)
@@ -394,7 +402,8 @@ def _mode(evaluator: ResidualEvaluator, state: State, number: int, eigenvalue: c
 def _check_stops(place: TrialPose) -> None:
     """Raise UsageError if the pose is at the edge of a rigid stop, or beyond."""
     model, y = place.evaluator.model, place.y
-    names = [*(fault.where for fault in stop_faults(model, np.array([place.evaluator.t]), y[None])), *touched_stops(model, y)]
+    faults = stop_faults(model, np.array([place.evaluator.t]), y[None])
+    names = list(dict.fromkeys([*(fault.where for fault in faults), *touched_stops(model, y)]))
     if names:
         raise UsageError(
             f"the state at t = {place.evaluator.t:g} s is at a rigid stop, {', '.join(names)}, or beyond: it can move to one side only, "

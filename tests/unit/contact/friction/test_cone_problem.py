@@ -99,3 +99,14 @@ def test_points_without_friction_never_pull(seed):
     assert found.f[:, 0].min() >= 0.0
     assert found.v[:, 0].min() >= -1e-10
     assert abs(found.f[:, 0] @ found.v[:, 0]) <= 1e-10
+
+
+def test_a_fast_point_that_is_hardly_touched_is_solved_to_rounding_by_newtons_method_alone():
+    """Its force is a part in 10^7 of its velocity, which leaves more of rounding than any residual relative to the force allows."""
+    G = np.array([[2.587368, -0.905165, -0.266277], [-0.905165, 4.810305, -0.173177], [-0.266277, -0.173177, 6.798105]])
+    for approach in (2.2e-7, 1e-9, 2.7e-11):
+        found = solve_cone_problem(G, np.array([-approach, -0.1592, 0.0089]), np.array([0.37122]))
+        assert found.steps.proximal == found.steps.sweeps == 0
+        assert found.f[0, 0] > 0.0
+        assert abs(found.v[0, 0]) <= 1e-16
+        assert np.hypot(*found.f[0, 1:]) == pytest.approx(0.37122 * found.f[0, 0], rel=1e-6)

@@ -41,6 +41,8 @@ def pile(seed):
         (3, 0.5),  # a stack that comes to rest
         (4, 0.235),  # an edge slides to rest: its two corners stop together
         (7, 0.23),  # a loaded box rocks from edge to edge, faster and faster, and comes to rest
+        (8, 0.171),  # a ball begins to slide off, above a box that stands on four corners
+        (10, 0.2),  # boxes that turn as one come to rest on one another
         (13, 0.195),  # a corner begins to slide from rest, with the rounding of an impact against its direction
     ],
 )

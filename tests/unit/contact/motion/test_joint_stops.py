@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 import haugmbd as mbd
 from joints import RJ, TJ, Gear, TranslationDriver
@@ -190,3 +191,27 @@ def test_faults_of_an_impulsive_limit(options, words):
         mbd.simulate(falling(0.5, **options), 1.0, h=1e-2)
     with pytest.raises(mbd.ModelError, match="restitution is 1.5, must be between 0 and 1"):
         mbd.simulate(falling(1.5), 1.0, h=1e-2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "method", [{"rtol": 1e-9}, {"h": 1e-3}, {"integrator": mbd.DOP853(rtol=1e-9)}], ids=["adaptive", "RK4", "DOP853"]
+)
+def test_a_block_with_dry_friction_sticks_at_its_stop_until_the_load_pulls_it_off(method):
+    """F = 12 cos 3t on 2 kg with the limit 6 N: pressed to F = 0, held by friction to F = -6, then back: all by hand."""
+    system = mbd.System("sticks", gravity=(0, 0, -10.0))
+    block = system.add(mbd.Body("block", 2.0, (0.1, 0.1, 0.1), v=(1, 0, 0)))
+    rail = system.add(TJ("rail", system.ground, block, point=(0, 0, 0), axis=(1, 0, 0)))
+    system.add(mbd.JointLimit("stop", rail, upper=0.2, restitution=0.0))
+    system.add(mbd.JointFriction("rubs", rail, mbd.Coulomb(0.3)))
+    system.add(mbd.PointForce("F", block, force=lambda t: (12.0 * np.cos(3.0 * t), 0, 0)))
+    result = mbd.simulate(system, 1.5, **method)
+    opens, slips = np.pi / 6.0, 2.0 * np.pi / 9.0
+    meets = brentq(lambda t: t + 6.0 / 9.0 * (1.0 - np.cos(3.0 * t)) - 1.5 * t**2 - 0.2, 0.1, 0.2)
+    names = ["stop upper meets", "stop upper opens", "rubs slips"]
+    assert [one.name for one in result.events] == names
+    assert [one.t for one in result.events] == pytest.approx([meets, opens, slips], abs=1e-7)
+    assert np.abs(result["block"].r[(result.t > meets) & (result.t < slips), 0] - 0.2).max() < ROOT
+    tau = 1.5 - slips
+    back = 0.2 - 6.0 / 9.0 * (np.cos(4.5) - np.cos(3.0 * slips)) - 2.0 * np.sin(3.0 * slips) * tau + 1.5 * tau**2
+    assert result["block"].r[-1, 0] == pytest.approx(back, abs=1e-7)

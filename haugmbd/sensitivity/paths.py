@@ -1,0 +1,202 @@
+r"""Paths of a System: the numbers of its parts, by the arguments of their constructors.
+
+    "bob.r[0]"  "bob.omega_bar[2]"  "pin.axis"  "wheel.radius"  "gear.ratio"  "pid.kp"  "drive.f"  "spring.k"  "gravity"
+
+What `batch` varies is among them. A system of other values is made by the same calls with other numbers, in the order of the parts, so
+that a point keeps its place in the global frame where a body moves, and what is derived from a number follows it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from haugmbd.batches.parameters import GRAVITY, expressions_of
+from haugmbd.batches.variant import renamed
+from haugmbd.bodies.body import Body
+from haugmbd.bodies.part import Part, call_of
+from haugmbd.compiled.array_types import Array
+from haugmbd.constraints.joint import Joint
+from haugmbd.control.output import BlockOutput
+from haugmbd.deprecated import did_you_mean
+from haugmbd.drivers.driver import Driver
+from haugmbd.forces.mass_in_time import MassInTime
+from haugmbd.forces.rope import SlackRope
+from haugmbd.model.model import Model
+from haugmbd.system.system import System
+
+OF_BODY = ("mass", "J_bar", "r", "p", "v", "omega_bar", "exhaust")
+"""Arguments of a body that are numbers; it keeps them as attributes."""
+
+SYMMETRIC = ("J_bar", "K", "C")
+"""Matrices that are symmetric."""
+
+
+class Number(NamedTuple):
+    """A number, or an array of numbers, that may vary.  part: its part, None for gravity and named parameters;  value: as it is"""
+
+    part: Any
+    name: str
+    value: Array
+
+
+def numbers_of(system: System, model: Model) -> dict[str, Number]:
+    """Return all numbers that may vary, by their paths."""
+    found = {name: Number(None, name, np.array(x)) for one in expressions_of(model) for name, x in one.parameters.items()}
+    found[GRAVITY] = Number(None, GRAVITY, np.array(model.gravity, dtype=np.float64))
+    for part in parts_of(system):
+        for name, value in arguments_of_part(part).items():
+            array = _numbers(value)
+            if array is not None:
+                found[f"{part.name}.{name}"] = Number(part, name, array)
+    return found
+
+
+def parts_of(system: System) -> Iterator[Any]:
+    """Yield the parts of a system that were added, without the ground, and without what other parts have added."""
+    own = {id(one) for load in system.loads for one in load.parts()}
+    for part in (*system.bodies[1:], *system.blocks, *system.joints, *system.loads, *system.contacts):
+        if id(part) not in own and not isinstance(part, MassInTime):
+            yield part.rope if isinstance(part, SlackRope) else part
+
+
+def arguments_of_part(part: Any) -> dict[str, Any]:
+    """Return the arguments of the constructor of a part, by name, with what was set since; {} where they are not known."""
+    if isinstance(part, Body):
+        return {name: getattr(part, name) for name in OF_BODY}
+    variable = getattr(part, "variable", {})
+    found = {name: getattr(part, name) for name in variable if hasattr(part, name)}
+    call = call_of(part)
+    if call is None:
+        return found
+    bound = signature_of(type(part)).bind(part, *call.positional, **call.named)
+    bound.apply_defaults()
+    given = {name: value for name, value in list(bound.arguments.items())[2:] if name not in ("args", "kwargs")}
+    return given | {name: value for name, value in found.items() if _numbers(value) is not None}
+
+
+@cache
+def signature_of(kind: type) -> inspect.Signature:
+    """Return the signature of the constructor of a class."""
+    return inspect.signature(getattr(kind, "__init__"))  # noqa: B009  the constructor of an instance is no constructor of a class
+
+
+def _numbers(value: Any) -> Array | None:
+    """Return a number or an array of finite numbers; None for what is none."""
+    if value is None or isinstance(value, bool | str | Driver | Part) or callable(value):
+        return None
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    return array if array.size and np.isfinite(array).all() else None
+
+
+def unknown_path(system: System, path: str, known: Mapping[str, Number]) -> str:
+    """Return what is wrong with a path that a system does not have."""
+    owner, _, name = path.rpartition(".")
+    parts = [part for part in parts_of(system) if part.name == owner]
+    if not parts:
+        such = "paths are 'BODY.mass', 'JOINT.point[0]', 'BLOCK.kp'"
+        return f"{path!r} is not a parameter of system {system.name!r}{did_you_mean(path, known)}: {such}"
+    has = [one for one in arguments_of_part(parts[0]) if f"{owner}.{one}" in known]
+    may = f"it has {', '.join(map(repr, has))}" if has else "it has no numbers that are known"
+    more = (
+        ", and a function that builds the system can vary all"
+        if not isinstance(parts[0], Body) and call_of(parts[0]) is None
+        else ""
+    )
+    return f"{path!r} is not a number of {type(parts[0]).__name__} {owner!r}{did_you_mean(name, has)}: {may}{more}"
+
+
+def system_with(system: System, model: Model, values: Mapping[str, Array], known: Mapping[str, Number]) -> System:
+    """Return the system in which the numbers of some paths have other values."""
+    return _Copy(system, model, [(known[path], value) for path, value in values.items()]).made()
+
+
+def put_component(name: str, value: Array, index: tuple[int, ...], x: float) -> None:
+    """Write one number of an array; of a matrix that is symmetric by its meaning both numbers, such as a product of inertia."""
+    value[index] = x
+    if name.rpartition(".")[2] in SYMMETRIC and len(index) == 2:  # noqa: PLR2004  a matrix
+        value[index[::-1]] = x
+
+
+class _Copy:
+    """The parts of a system, made again.  memo: what stands for each object, by its id"""
+
+    def __init__(self, system: System, model: Model, changes: list[tuple[Number, Array]]) -> None:
+        self.system, self.changes = system, [(one, x) for one, x in changes if one.part is not None]
+        named = {one.name: float(x) for one, x in changes if one.part is None and one.name != GRAVITY}
+        gravity = next((x for one, x in changes if one.part is None and one.name == GRAVITY), system.gravity)
+        self.made_system = System(system.name, gravity=gravity, parameters=dict(system.parameters), tolerance=system.tolerance)
+        self.made_system.ground = self.made_system.bodies[0] = system.ground
+        self.memo: dict[int, Any] = {id(system.ground): system.ground}
+        self.memo |= {id(one): renamed(one, named) for one in expressions_of(model) if not named.keys().isdisjoint(one.names)}
+
+    def made(self) -> System:
+        """Return the system."""
+        off = {id(part) for part in self.system.inactive}
+        for sensor in self.system.sensors:
+            self.made_system.add(sensor)
+        for part in parts_of(self.system):
+            if isinstance(part, Joint):
+                part.put_on_ground(self.system.ground)
+            again = self.memo[id(part)] = self.made_part(part)
+            active = not (id(part) in off or getattr(part, "active", True) is False)
+            self.made_system.add(again, active=True) if active else self.made_system.add(again, active=False)
+            if hasattr(part, "parts") and callable(part.parts) and not isinstance(part, Driver):
+                self.memo |= {id(old): new for old, new in zip(part.parts(), again.parts(), strict=True)}
+        return self.made_system
+
+    def made_part(self, part: Any) -> Any:
+        """Return a part with its values, made by the call that has made it; a copy of one that was made otherwise."""
+        changes = {one.name: value for one, value in self.changes if one.part is part}
+        if isinstance(part, Body):
+            if not changes:
+                return part
+            values = {name: getattr(part, name) for name in OF_BODY} | changes
+            mass, J_bar = float(values.pop("mass")), values.pop("J_bar")
+            return Body(part.name, mass, J_bar, **values, shape=part.shape)
+        call = call_of(part)
+        if call is None:
+            again = deepcopy(part, dict(self.memo))
+            return again.varied(**changes) if changes else again
+        bound = signature_of(type(part)).bind(part, *call.positional, **call.named)
+        late = {}
+        own = arguments_of_part(part)
+        for name, value in ({n: own[n] for n in getattr(part, "variable", {}) if n in own} | changes).items():
+            if name in signature_of(type(part)).parameters:
+                bound.arguments[name] = _like(value)
+            elif name in changes:
+                late[name] = value
+        args, named = bound.args[1:], bound.kwargs
+        again = type(part)(*(self.mapped(x) for x in args), **{name: self.mapped(x) for name, x in named.items()})
+        return again.varied(**late) if late else again
+
+    def mapped(self, x: Any) -> Any:
+        """Return an argument with the parts of the copy in place of those of the system."""
+        if id(x) in self.memo:
+            return self.memo[id(x)]
+        if isinstance(x, tuple) and not hasattr(x, "_fields"):
+            return tuple(map(self.mapped, x))
+        if isinstance(x, list):
+            return list(map(self.mapped, x))
+        if isinstance(x, dict):
+            return {self.mapped(key): self.mapped(value) for key, value in x.items()}
+        if isinstance(x, np.ndarray | float | int | str | None) or (isinstance(x, Driver) and not isinstance(x, BlockOutput)):
+            return x
+        if callable(x) and not isinstance(x, Part | BlockOutput):
+            return x
+        return deepcopy(x, dict(self.memo))
+
+
+def _like(value: Any) -> Any:
+    """Return a number for an array without axes; a zero as in `variations.given_values`."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        return float(value) or np.float64(0.0)
+    return value
