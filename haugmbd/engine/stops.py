@@ -232,7 +232,7 @@ def begin_look(dynamics: Dynamics, t: float, point: Point) -> None:
 def distance_in_step(P: Pack, place: Array, h: float, after: float, held: Held, y: Array, y_dot: Array) -> float:
     """Return the distance of a place from its event at a time after the start of a step of h, on dense output."""
     put_state(after / h, h, (held.start[0], held.start[1]), (y, y_dot), ws.n_bodies(P), held.room)
-    return distance_at(P, place, move_bodies(P, held.room))[0]  # type: ignore[no-any-return]
+    return distance_at(P, place, move_bodies(P, held.room))[0]
 
 
 @kernel
@@ -297,7 +297,7 @@ def step_to(
     dynamics: Dynamics, options: Options, method: Method, t: float, end: float, h: float, point: Point, y: Array, y_dot: Array
 ) -> int:
     """Make a step of h from t to `end`."""
-    return make_step(dynamics, options, method.tableau, method.stiffness, t, end, h, point, method.k, y, y_dot)  # type: ignore[no-any-return]
+    return make_step(dynamics, options, method.tableau, method.stiffness, t, end, h, point, method.k, y, y_dot)
 
 
 @kernel
@@ -340,7 +340,7 @@ def go_on(dynamics: Dynamics, options: Options, held: Held, t: float, point: Poi
     code = dynamics.post_step(dynamics.pack, options, t, point.y, point.y_dot)
     if code == OK:
         begin_look(dynamics, t, point)
-    return code  # type: ignore[no-any-return]
+    return code
 
 
 @kernel
@@ -414,7 +414,7 @@ def begin_entry(dynamics: Dynamics, options: Options, held: Held, t: float, poin
     code = dynamics.rates(dynamics.pack, options, t, point.y, point.y_dot)
     if code == OK:
         begin_look(dynamics, t, point)
-    return code  # type: ignore[no-any-return]
+    return code
 
 
 run, begin = DirectCall(run_entry), DirectCall(begin_entry)

@@ -46,9 +46,12 @@ EXPLICIT = Parts(
 )
 """Every row, load and solver, for explicit methods of what a blob holds: no contacts but those of springs and dampers."""
 BLOCKS = Parts(
-    r"^(?!.*(\|dual|implicit|faults|\w*tangent)).*(\b(constraints|workspace|friction|model|stabilization)\b|kkt\.solver\.\w+_by_(wide_)?blocks$"
+    r"^(?!.*(\|dual|implicit|faults|\w*tangent|energy_projection|unweighted)).*"
+    r"(\b(constraints|workspace|friction|model|stabilization)\b|kkt\.solver\.\w+_by_(wide_)?blocks$"
     r"|switch_events\.look$)",
-    STEPS.replace(r"|explicit\.embedded\.run_entry", ""),
+    STEPS.replace(r"|explicit\.embedded\.run_entry", "").replace(
+        r"stabilization\.\w+", r"stabilization\.(none|projection|baumgarte)"
+    ),
 )
 """Every row and load, and the solver by blocks alone, which pages take for every mechanism."""
 SMALL = Parts(

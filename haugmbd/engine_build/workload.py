@@ -329,7 +329,7 @@ def compile_rare() -> None:
         entry.compile(arguments)
     of_start: Any = start_entry
     of_workspace: Any = factorize_independent_entry
-    more = [(step_entry, signature) for signature in of_start.overloads]
+    more: list[tuple[Any, tuple[Any, ...]]] = [(step_entry, signature) for signature in of_start.overloads]
     more += [(solve_columns_entry, (signature[0], F3)) for signature in of_workspace.overloads]
     for like, signature in more:
         like.compile(signature)

@@ -229,6 +229,48 @@ def test_a_page_is_small_beside_three_js(tmp_path):
 
 @needs_engine
 @pytest.mark.slow
+@pytest.mark.parametrize(("width", "height"), [(390, 780), (1280, 720)])
+def test_the_panel_covers_no_joint(chromium, tmp_path, width, height):
+    """All joints stand below the panel of a phone, and beside that of a wide window."""
+    chromium.resize(width, height, mobile=width < height)
+    try:
+        chromium.open(four_bar().live(tmp_path / "x.html", ["gravity[2]"]).as_uri())
+        seen = chromium.evaluate("""(() => {
+          player.pause(); const w = player.world, box = document.getElementById("lab").getBoundingClientRect();
+          const at = w.joints.map((j) => { const p = w.now(j.i, j.s_i).clone().project(w.camera);
+            return [0.5 * (1 + p.x) * innerWidth, 0.5 * (1 - p.y) * innerHeight]; });
+          return { at, right: box.right, bottom: box.bottom };
+        })()""")
+    finally:
+        chromium.resize(1280, 720)
+    assert len(seen["at"]) == len(four_bar().joints)
+    for x, y in seen["at"]:
+        assert 0 <= x <= width
+        assert 0 <= y <= height
+        assert y > seen["bottom"] if width < height else x > seen["right"]
+
+
+@needs_engine
+@pytest.mark.slow
+def test_a_page_with_stops_takes_the_engine_of_blocks_and_moves_as_a_stepper(chromium, tmp_path):
+    def make():
+        system = pendulum()
+        system.add(mbd.JointLimit("stop", system.joints[0], lower=-1.0, upper=0.2, k=1e3, c=2.0))
+        return system
+
+    chromium.open(interactive.live(make(), tmp_path / "stop.html", ["gravity[2]"]).as_uri())
+    chromium.evaluate("player.pause()")
+    chromium.evaluate("live.reset()")
+    assert chromium.evaluate("live.steps(600)") is True
+    stepper = mbd.Stepper(make(), h=1e-3)
+    for _ in range(600):
+        stepper.step()
+    found = np.array(chromium.evaluate("live.state"))
+    assert np.abs(found[:26] - stepper.state.y[:26]).max() < SAME
+
+
+@needs_engine
+@pytest.mark.slow
 def test_sliders_move_the_page_as_simulate_does(chromium, tmp_path):
     page = interactive.live(pendulum, tmp_path / "rod.html", {"angle": (0.4, 0.1, 1.4), "mass": (2.0, 1.0, 4.0)})
     chromium.open(page.as_uri())
