@@ -14,6 +14,7 @@ import numpy.typing as npt
 from haugmbd.batches.accelerations import BatchAccelerations, batch_accelerations
 from haugmbd.batches.direct_tables import direct_tables, loads_and_gravity_alone, member_model
 from haugmbd.batches.parameters import Parameter, read_parameters
+from haugmbd.batches.short_members import ShortMembers
 from haugmbd.batches.threads import check_threads
 from haugmbd.batches.trajectories import Deferred, Members, Trajectories, run_all
 from haugmbd.batches.trajectory_store import TrajectoryStore
@@ -49,6 +50,7 @@ from haugmbd.simulation.run_options import RunOutput
 from haugmbd.simulation.simulate import result_of_short_run, run_system
 from haugmbd.simulation.smooth_run import short_run, suited
 from haugmbd.simulation.stepping.progress import Progress
+from haugmbd.simulation.stepping.run import Recorded
 
 
 @public_class
@@ -276,19 +278,39 @@ class Batch:
             found = short_run(
                 model, method, formulation, PROJECTION, state, float(t_end), None if tables is None else tables.reals(k)
             )
-            if found is None:
-                return run(k)
+            return run(k) if found is None else deferred(k, found, state)
+
+        def deferred(k: int, found: Recorded, state: State | None = None) -> Deferred:
+            """Return a run of member k, whose Result is made when somebody asks for it;  state: at its start, by default that of k."""
 
             def result() -> Result:
-                own = member_model(model, self._parameters, tables, k)
-                return result_of_short_run(own, methods, state, float(t_end), found)
+                own, t = member_model(self.model, self._parameters, tables, k), float(self.t[k])
+                start = State.from_y(t, self.states[k], own.nb + 1) if self.states is not None else self._modelled(t)
+                return result_of_short_run(own, methods, start if state is None else state, float(t_end), found)
 
             return Deferred(found.t, found.y, found.outcome, result)
+
+        block = ShortMembers.of(self.model, method, self.t, float(t_end)) if plain and shared and store is None else None
+
+        def together(first: int, last: int) -> list[Deferred | None]:
+            """Make the runs of members in one call of compiled code."""
+            assert block is not None
+            count, none = last - first, np.zeros((last - first, 0))
+            starts = np.tile(self.model.y0, (count, 1)) if self.states is None else self.states[first:last]
+            places, reals = (none[0].astype(np.int64), none) if tables is None else (tables.places, tables.values(first, last))
+            found = block.run(starts, places, reals)
+            odd = tables is not None and tables.odd[first:last]
+            return [
+                None if one is None or (odd is not False and odd[k]) else deferred(first + k, one) for k, one in enumerate(found)
+            ]
 
         kept = None if store is None else TrajectoryStore(store, self._identity(t_end, method, options, version), len(self))
         with Progress(progress, 0, len(self), "members") as bar:
             run_one = short if plain and shared else run
-            return run_all(Members(len(self), len(self.model.y0), run_one, self.member_model), self.threads, kept, bar)
+            members = Members(len(self), len(self.model.y0), run_one, self.member_model)
+            if block is not None:
+                members = members._replace(together=together, size=min(block.size, -(-len(self) // self.threads)))
+            return run_all(members, self.threads, kept, bar)
 
     def _modelled(self, t: float) -> State:
         """Return the modelled state at t [s]: the same object for all members that begin there, which is checked once."""

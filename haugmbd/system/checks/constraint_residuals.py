@@ -316,7 +316,7 @@ def all_rows_hold(model: Model, t: float, y: Array, *, rates: bool = False) -> b
     rates: whether Phi_q u - nu is compared, too, with what is allowed at the speed at which the bodies turn
     Raises what a user's function has raised, and Ctrl-C.
     """
-    spread = _least_length(model)
+    spread = spread_of_bodies(model)
     if not spread:
         return False
     pack = model.borrow()
@@ -330,7 +330,7 @@ def all_rows_hold(model: Model, t: float, y: Array, *, rates: bool = False) -> b
 
 
 @once_per_model
-def _least_length(model: Model) -> float:
+def spread_of_bodies(model: Model) -> float:
     """Return the spread of the bodies [m], which `characteristic_length` is at least at any pose.
 
     Of one body a part of the length at the modelled pose: the arms of its rows keep their size.
