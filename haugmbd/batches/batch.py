@@ -12,24 +12,20 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.batches.accelerations import BatchAccelerations, batch_accelerations
-from haugmbd.batches.direct_tables import direct_tables, loads_and_gravity_alone, member_model
+from haugmbd.batches.member_runs import MemberRuns, Starts, Wanted
 from haugmbd.batches.parameters import Parameter, read_parameters
-from haugmbd.batches.runs_side_by_side import RunGroups, run_side_by_side
 from haugmbd.batches.threads import check_threads
-from haugmbd.batches.trajectories import Deferred, Members, Trajectories, run_all
+from haugmbd.batches.trajectories import Trajectories, run_all
 from haugmbd.batches.trajectory_store import TrajectoryStore
 from haugmbd.batches.variant import variant_model
 from haugmbd.bodies.validation import for_kernels, numbers
 from haugmbd.compiled.array_types import Array
-from haugmbd.compiled.wide import MEMBERS
 from haugmbd.content_digest import NoContent, digest_of
 from haugmbd.deprecated import check_keywords, public_class
-from haugmbd.diagnostics.run_warnings import RunStatus
 from haugmbd.errors import UsageError
 from haugmbd.formulations import Formulation
 from haugmbd.formulations.accelerations import check_formulation
 from haugmbd.integrators.base import Integrator
-from haugmbd.integrators.initial_state import check_start
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.model.inspection.given import model_given
 from haugmbd.model.inspection.run_memory import need_constant_masses, need_drivers_of_time, need_no_freewheels
@@ -46,13 +42,9 @@ from haugmbd.simulation.arguments import (
 )
 from haugmbd.simulation.compatibility import resolve_stabilization
 from haugmbd.simulation.results.io.laws import laws_of
-from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION, RunMethods
 from haugmbd.simulation.run_options import RunOutput
-from haugmbd.simulation.simulate import result_of_short_run, run_system
-from haugmbd.simulation.smooth_run import GroupSteps, ended, short_run, suited
 from haugmbd.simulation.stepping.progress import Progress
-from haugmbd.simulation.stepping.run import Recorded
 
 
 @public_class
@@ -257,60 +249,13 @@ class Batch:
         wanted_times(t_eval, float(self.t.min()), float(t_end))
         check_interval(method, float(self.t.max()), float(t_end), store_every)
 
-        tables = direct_tables(self.model, self._parameters) if self._parameters else None
         methods, output = RunMethods(method, formulation, stabilization), RunOutput(t_eval, store_every=store_every)
-
-        def run(k: int) -> Result:
-            model = member_model(self.model, self._parameters, tables, k)
-            t, n = float(self.t[k]), model.nb + 1
-            state = model.state().replace(t=t) if self.states is None else State.from_y(t, self.states[k], n)
-            return run_system(model, float(t_end), methods, output, state=state, project_velocity=project_velocity, budget=budget)
-
-        plain = t_eval is None and store is None and budget is None and store_every == 1 and not project_velocity
-        plain = plain and formulation is NEWTON_EULER and stabilization is PROJECTION and suited(self.model).smooth
-        shared = not self._parameters or (tables is not None and loads_and_gravity_alone(self._parameters))
-
-        steps = 0.0 if method.step is None else (float(t_end) - float(self.t.min())) / method.step
-        groups = None
-        if (
-            plain
-            and shared
-            and run_side_by_side(self.model, method, len(self), steps)
-            and not (tables is not None and tables.odd.any())
-        ):
-            states = np.tile(self.model.y0, (len(self), 1)) if self.states is None else self.states
-            groups = RunGroups(self.model, method, self.t, states, float(t_end), None if tables is None else tables.reals)
-
-        def short(k: int) -> Result | Deferred:
-            """Run member k in a workspace that members share, and make its Result when somebody asks for it."""
-            if tables is not None and tables.odd[k]:
-                return run(k)
-            model, t = self.model, float(self.t[k])
-
-            def start() -> State:
-                return State.from_y(t, self.states[k], model.nb + 1) if self.states is not None else self._modelled(t)
-
-            def recorded(made: GroupSteps | None) -> Recorded | None:
-                reals = None if tables is None else tables.reals(k)
-                return short_run(model, method, formulation, PROJECTION, start(), float(t_end), reals, made)
-
-            def result() -> Result:
-                known = found if made is None else recorded(made)
-                own = member_model(model, self._parameters, tables, k)
-                return run(k) if known is None else result_of_short_run(own, methods, start(), float(t_end), known)
-
-            found, made = None, None if groups is None else groups.steps_of(k)
-            if made is not None:
-                return Deferred(made.t, made.y, ended(RunStatus.COMPLETED, float(made.t[-1]), float(t_end)), result)
-            check_start(model, start(), project_velocity=False)
-            found = recorded(None)
-            return run(k) if found is None else Deferred(found.t, found.y, found.outcome, result)
-
+        starts = Starts(self.model, self.t, self.states, self._parameters)
+        wanted = Wanted(float(t_end), methods, output, project_velocity, budget)
+        runs = MemberRuns(starts, wanted, self._modelled, stores=store is not None)
         kept = None if store is None else TrajectoryStore(store, self._identity(t_end, method, options, version), len(self))
         with Progress(progress, 0, len(self), "members") as bar:
-            run_one = short if plain and shared else run
-            together = 1 if groups is None else MEMBERS
-            return run_all(Members(len(self), len(self.model.y0), run_one, self.member_model, together), self.threads, kept, bar)
+            return run_all(runs.members(self.member_model, self.threads), self.threads, kept, bar)
 
     def _modelled(self, t: float) -> State:
         """Return the modelled state at t [s]: the same object for all members that begin there, which is checked once."""

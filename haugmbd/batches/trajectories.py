@@ -183,27 +183,34 @@ class Ended:
 class Members(NamedTuple):
     """The members of a batch: their number;  length of a flat state;  the run of one;  its model, for results that are read from files.
 
-    together: members, one after the other, that one thread makes
+    together: the runs of members first ... last - 1 in one call, None for one that is made alone
+    size: members of one such call, or of those, one after the other, that one thread makes
     """
 
     n: int
     ny: int
     run: Callable[[int], Result | Deferred]
     model_of: Callable[[int], Model]
-    together: int = 1
+    together: Callable[[int, int], list[Deferred | None]] | None = None
+    size: int = 1
 
 
 def run_all(members: Members, threads: int, store: TrajectoryStore | None, bar: Progress) -> Trajectories:
     """Run all members, and return their trajectories; after Ctrl-C those that have ended."""
-    n, ny, run, model_of, together = members
+    n, ny, run, model_of, together, size = members
     stopped = threading.Event()
 
     def member(first: int, last: int) -> list[Ended]:
-        return [_ended(k, run, store, model_of) for k in range(first, last) if not stopped.is_set()]
+        made = together(first, last) if together is not None else [None] * (last - first)
+        return [
+            _ended(k, run, store, model_of) if one is None else Ended(one, "", None, float(one.t[-1]), one.y[-1])
+            for k, one in zip(range(first, last), made, strict=True)
+            if not stopped.is_set()
+        ]
 
     ended: list[Ended] = []
     interrupted = False
-    blocks = in_blocks(n, together, threads, member)
+    blocks = in_blocks(n, size, threads, member)
     try:
         for block in blocks:
             ended += block

@@ -90,6 +90,13 @@ def run_entry(
 run = DirectCall(run_entry)
 
 
+def whole_steps(t: float, t_end: float, h: float) -> tuple[int, float]:
+    """Return how many steps of h lead from t to t_end, and the step of the rest, 0 where there is none."""
+    full = max(floor((t_end - t) / h * (1.0 + 1e-12)), 0)  # a first step may have ended a rounding beyond t_end
+    rest = t_end - t - full * h
+    return full, rest if rest > LEFT * h else 0.0
+
+
 @dataclass(frozen=True)
 class OneStep(FixedStep):
     """A one-step method of fixed step `h` [s]; the last step is shortened to end at t_end.
@@ -128,13 +135,12 @@ class OneStep(FixedStep):
             if batch.code != OK:
                 return
             problem.t = float(batch.t[-1])
-        full = max(floor((t_end - problem.t) / self.h * (1.0 + 1e-12)), 0)  # the first step may end a rounding beyond t_end
-        rest = t_end - problem.t - full * self.h
+        full, rest = whole_steps(problem.t, t_end, self.h)
         t_start, lengths, done = problem.t, batch_lengths(problem), 0
         while done < full:
             n = min(next(lengths), full - done)
             ends: Array = t_start + self.h * np.arange(done + 1, done + 1 + n, dtype=np.float64)
-            if done + n == full and rest <= LEFT * self.h:
+            if done + n == full and not rest:
                 ends[-1] = t_end
             batch = self._advance(problem, k1, t_start + done * self.h, self.h, ends)
             done += len(batch.t)
@@ -143,7 +149,7 @@ class OneStep(FixedStep):
             if failed:
                 return
             del batch  # the next one may need its memory
-        if rest > LEFT * self.h:
+        if rest:
             yield self._advance(problem, k1, t_start + full * self.h, rest, np.array([t_end]))
 
     def _advance(self, problem: Problem, k1: Array, t: float, h: float, ends: Array) -> StepBatch:

@@ -316,7 +316,7 @@ def all_rows_hold(model: Model, t: float, y: Array, *, rates: bool = False) -> b
     rates: whether Phi_q u - nu is compared, too, with what is allowed at the speed at which the bodies turn
     Raises what a user's function has raised, and Ctrl-C.
     """
-    spread = _least_length(model)
+    spread = spread_of_bodies(model)
     if not spread:
         return False
     pack = model.borrow()
@@ -334,7 +334,7 @@ def states_that_hold(model: Model, t: Array, y: Array) -> Flags:
 
     As `is_sound` and `all_rows_hold` of each. It calls no function of the user in Python: of a model with some it tells nothing.
     """
-    holds, spread = np.zeros(len(t), dtype=bool), _least_length(model)
+    holds, spread = np.zeros(len(t), dtype=bool), spread_of_bodies(model)
     if not spread or model.force_callbacks.any:
         return holds
     worst, pack = np.zeros((len(t), 3)), model.borrow()
@@ -347,7 +347,7 @@ def states_that_hold(model: Model, t: Array, y: Array) -> Flags:
 
 
 @once_per_model
-def _least_length(model: Model) -> float:
+def spread_of_bodies(model: Model) -> float:
     """Return the spread of the bodies [m], which `characteristic_length` is at least at any pose.
 
     Of one body a part of the length at the modelled pose: the arms of its rows keep their size.
