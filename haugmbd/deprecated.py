@@ -186,7 +186,8 @@ def object_meant(given: Any, kind: type) -> str:
 
 def _classes_of(kind: type) -> list[type]:
     """Return a class and all that are derived from it."""
-    return [kind, *(each for one in kind.__subclasses__() for each in _classes_of(one))]
+    derived: list[type] = kind.__subclasses__()
+    return [kind, *(each for one in derived for each in _classes_of(one))]
 
 
 def _letters(name: str) -> str:
