@@ -606,9 +606,10 @@ def _room(design: Design, tableau: Any) -> Room:
     """Return work arrays."""
     ny, s = len(design.model.y0), len(tableau.c)
     nodes = workspace_array(NewtonEuler().pack(design.model), "SOLUTION").shape[0]
-    return Room(
-        *np.zeros((3, nodes, 6)), *(np.zeros((s, ny)) for _ in range(3)), *np.zeros((3, ny)), np.ones(len(design.model.bodies))
-    )
+    x, w, m = np.zeros((3, nodes, 6))
+    k, stages, kbar = (np.zeros((s, ny)) for _ in range(3))
+    end, bar, dot = np.zeros((3, ny))
+    return Room(x, w, m, k, stages, kbar, end, bar, dot, np.ones(len(design.model.bodies)))
 
 
 class Motion(NamedTuple):

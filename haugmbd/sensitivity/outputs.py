@@ -54,7 +54,7 @@ def moves_by_itself(design: Design, name: str, j: int) -> bool:
         return True
     if output.kind != "joint":
         return False
-    entries = [model.joints[output.owner] for model in (design.model, plus.model)]
+    entries: list[Any] = [model.joints[output.owner] for model in (design.model, plus.model)]
     here, there = ([entry.s_bar_i, entry.A_bar_i, entry.s_bar_j, entry.A_bar_j, entry.part.q0] for entry in entries)
     return not all(np.array_equal(a, b) for a, b in zip(here, there, strict=True))
 

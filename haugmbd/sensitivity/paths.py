@@ -74,7 +74,7 @@ def arguments_of_part(part: Any) -> dict[str, Any]:
     call = call_of(part)
     if call is None:
         return found
-    bound = signature_of(type(part)).bind(part, *call.positional, **call.named)
+    bound: Any = signature_of(type(part)).bind(part, *call.positional, **call.named)
     bound.apply_defaults()
     given = {name: value for name, value in list(bound.arguments.items())[2:] if name not in ("args", "kwargs")}
     return given | {name: value for name, value in found.items() if _numbers(value) is not None}
@@ -166,8 +166,8 @@ class _Copy:
         if call is None:
             again = deepcopy(part, dict(self.memo))
             return again.varied(**changes) if changes else again
-        bound = signature_of(type(part)).bind(part, *call.positional, **call.named)
-        late = {}
+        bound: Any = signature_of(type(part)).bind(part, *call.positional, **call.named)
+        late = dict[str, Any]()
         own = arguments_of_part(part)
         for name, value in ({n: own[n] for n in getattr(part, "variable", {}) if n in own} | changes).items():
             if name in signature_of(type(part)).parameters:

@@ -195,16 +195,17 @@ class Motion:
             return Instants(np.zeros(0), np.zeros((0, Y.shape[1])))
         need_one_rate(piece.model, loads, T, Y)
         for name in sorted({load.bearing.name for load in loads}):
-            rates_of_joint = Result(piece.model, T, Y).joint(name).rate
-            for k in np.flatnonzero(rates_of_joint[1:] * rates_of_joint[:-1] < 0.0):
+            rates_of_joint: Any = Result(piece.model, T, Y).joint(name).rate
+            for k in np.flatnonzero(rates_of_joint[1:] * rates_of_joint[:-1] < 0.0).tolist():
 
                 def of_step(t: float, k: int = k) -> Array:
-                    states: Array = states_beside(piece, tableau, T[k : k + 2], Y[k : k + 2], np.array([t]))
-                    return states[0]
+                    (state,) = states_beside(piece, tableau, T[k : k + 2], Y[k : k + 2], np.array([t]))
+                    return np.asarray(state, dtype=np.float64)
 
                 def rate(t: float, name: str = name, k: int = k, of_step: Callable[..., Array] = of_step) -> float:
-                    y = Y[k] if t == T[k] else Y[k + 1] if t == T[k + 1] else of_step(t)
-                    return float(Result(piece.model, np.array([t]), y[None]).joint(name).rate[0])
+                    y: Any = Y[k] if t == T[k] else Y[k + 1] if t == T[k + 1] else of_step(t)
+                    joint: Any = Result(piece.model, np.array([t]), y[None]).joint(name)
+                    return float(joint.rate[0])
 
                 at_rest = float(brentq(rate, T[k], T[k + 1], xtol=1e-16 * (1.0 + abs(T[k])), rtol=1e-15))
                 beside = ASIDE * (1.0 + abs(T[k]))
