@@ -443,7 +443,7 @@ def _gravity(read: Stage) -> Array:
     """Return the gravity of the scene [m/s2]; against the up axis where its direction is zero, 9.81 where its size is -inf."""
     scenes = [prim for prim in _prims(read) if prim.GetTypeName() == "PhysicsScene"]
     word = str(read.usd.UsdGeom.GetStageUpAxis(read.stage)).upper()
-    up = np.eye(3)["XYZ".index(word) if word in TURN else 1]
+    up: Array = np.eye(3)["XYZ".index(word) if word in TURN else 1]
     if not scenes:
         return -EARTH * up
     if len(scenes) > 1:

@@ -52,7 +52,7 @@ def varied_model(system: System, nominal: Model) -> Model:
         model = rebuilt_model(system, nominal, nominal.solver)
     same = np.array_equal(model.tables.ints, nominal.tables.ints)
     if not (same and np.isfinite(model.tables.reals).all() and np.isfinite(model.y0).all()):
-        parts = (*system.bodies, *system.joints, *system.loads, *system.contacts, *system.blocks)
+        parts: tuple[Any, ...] = (*system.bodies, *system.joints, *system.loads, *system.contacts, *system.blocks)
         faults = tuple(fault for part in parts for fault in part.faults())
         if faults:  # a number that is not valid
             raise ModelError(faults)

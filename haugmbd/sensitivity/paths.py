@@ -74,14 +74,14 @@ def arguments_of_part(part: Any) -> dict[str, Any]:
     call = call_of(part)
     if call is None:
         return found
-    bound: Any = signature_of(type(part)).bind(part, *call.positional, **call.named)
+    bound: Any = signature_of(part.__class__).bind(part, *call.positional, **call.named)
     bound.apply_defaults()
     given = {name: value for name, value in list(bound.arguments.items())[2:] if name not in ("args", "kwargs")}
     return given | {name: value for name, value in found.items() if _numbers(value) is not None}
 
 
 @cache
-def signature_of(kind: type) -> inspect.Signature:
+def signature_of(kind: Any) -> inspect.Signature:
     """Return the signature of the constructor of a class."""
     return inspect.signature(getattr(kind, "__init__"))  # noqa: B009  the constructor of an instance is no constructor of a class
 
@@ -166,11 +166,11 @@ class _Copy:
         if call is None:
             again = deepcopy(part, dict(self.memo))
             return again.varied(**changes) if changes else again
-        bound: Any = signature_of(type(part)).bind(part, *call.positional, **call.named)
+        bound: Any = signature_of(part.__class__).bind(part, *call.positional, **call.named)
         late = dict[str, Any]()
         own = arguments_of_part(part)
         for name, value in ({n: own[n] for n in getattr(part, "variable", {}) if n in own} | changes).items():
-            if name in signature_of(type(part)).parameters:
+            if name in signature_of(part.__class__).parameters:
                 bound.arguments[name] = _like(value)
             elif name in changes:
                 late[name] = value

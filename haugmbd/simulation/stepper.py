@@ -316,7 +316,7 @@ class RunWithStops:
         while p.t < t:
             stop = t if clock is None else clock.next_stop(p.t, t)
             if clock is not None:
-                method = clock.restarted(self.method)
+                method = self.run.lengths.restarted(self.method)
             elif self.longest and self.method.step is None:
                 method = self.method.starting_with(self.longest)
             self.run.reach(stop, method, self.y_dot, self.bar)

@@ -96,7 +96,7 @@ def _functions_of(driver: Driver) -> tuple[Callable[[Any], Any], ...]:
 
 def _of_block(output: Callable[..., Any]) -> Callable[[Any], Any]:
     """Return an output of a block without states and signals as a function of time."""
-    function = plain(output)
+    function: Any = plain(output)
     return lambda t: function(t, (), {})
 
 
@@ -228,6 +228,7 @@ def functions_of_state(model: Model) -> list[Watched]:
             constants = () if user.constants is None else (np.array(user.constants),)
             found.append(Watched(f"{user.words} of {user.where}", plain(user.function), partial(_of_load, call, constants)))
     for block, reads in _blocks(model):
+        assert callbacks.network is not None
         at = partial(_of_block_at, callbacks.network, block)
         found += [Watched(f"a function of {block.where}", plain(f), at) for f in block.functions() if reads]
     return found
