@@ -26,18 +26,15 @@ from haugmbd.integrators.step_context import Dynamics, Options, Point, Steps
 from haugmbd.integrators.watches.event_watch import NO_EVENTS
 from haugmbd.integrators.watches.rank_watch import NO_WATCH
 from haugmbd.integrators.watches.stiffness_watch import SAMPLES, StiffnessWatch
-from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import copy_line
-from haugmbd.model.inspection.row_gaps import worst_of_rows, worst_rate
+from haugmbd.model.inspection.row_gaps import worst_of_rows
 from haugmbd.model.model import Model
 from haugmbd.simulation.results.records import Counters
 from haugmbd.simulation.run_methods import PROJECTION
 from haugmbd.simulation.smooth_run import SmoothRun, idle_runs, is_short, suited
 from haugmbd.simulation.stepping.run import Recorded
 from haugmbd.simulation.stepping.state_memory import need_memory_for_states
-from haugmbd.system.checks.constraint_residuals import FAR_BELOW, SLOWEST, spread_of_bodies, unsound_states
-from haugmbd.tolerances import TYPED_ANGLE, TYPED_LENGTH, TYPED_SPEED
-from haugmbd.workspace.layout import Pack
+from haugmbd.system.checks.constraint_residuals import states_that_hold
 
 LONGEST = 1000
 """Steps of the first batch of a run, at most: a run of several batches is that of one member."""
@@ -67,20 +64,10 @@ class Grid(NamedTuple):
     last: Array
 
 
-class Allowed(NamedTuple):
-    """Gaps, and rates of gaps, that a start may have, over the spread of the bodies [m]; the length [m] that gaps at the end are over."""
-
-    spread: float
-    gap: float
-    rate: float
-    slowest: float
-    length: float
-
-
 class Members(NamedTuple):
     """What members differ in, and what is kept of them, a row each.
 
-    starts: (N, ny);  reals: (N, m) constants, which stand at `places` (m,);  sound: (N,) 1 for states that are sound
+    starts: (N, ny);  reals: (N, m) constants, which stand at `places` (m,);  holds: (N,) whether the starts hold
     y: (N, 1 + steps, ny) states;  told: (N, 7), see DONE
     counts, t, h, y_stiff: what their watches of stiffness have noted, see `stiffness_watch`
     """
@@ -88,7 +75,7 @@ class Members(NamedTuple):
     starts: Array
     places: Ints
     reals: Array
-    sound: Array
+    holds: Any
     y: Array
     told: Array
     counts: Array
@@ -124,17 +111,6 @@ def begin_workspace(work: Array, room: Room) -> None:
         work[a] = room.new_work[a]
     for k in range(room.largest.shape[0]):
         room.largest[k, 0], room.largest[k, 1], room.largest[k, 2], room.largest[k, 3] = 0.0, 1.0, 0.0, 0.0
-
-
-@kernel
-def is_consistent(P: Pack, allowed: Allowed, t: float, y: Array) -> bool:
-    """Return whether the gaps of all rows and their rates are far below their tolerances."""
-    if prepare(P, t, y) != OK:
-        return False
-    gap, _ = worst_of_rows(P, allowed.spread)
-    rate, turn = worst_rate(P, y, allowed.spread)
-    holds: bool = gap <= allowed.gap and rate <= allowed.rate * max(allowed.slowest, turn)
-    return holds
 
 
 @kernel
@@ -193,7 +169,7 @@ def members_entry(
     velocities: Ints,
     spins: Ints,
     grid: Grid,
-    allowed: Allowed,
+    length: float,
     members: Members,
     point: Point,
     room: Room,
@@ -208,15 +184,14 @@ def members_entry(
         told[DONE] = 0.0
         for a in range(members.places.size):
             P.reals[members.places[a]] = members.reals[k, a]
-        begin_workspace(P.work, room)
-        if members.sound[k] == 0.0 or not is_consistent(P, allowed, grid.first[0], members.starts[k]):
+        if not members.holds[k]:
             continue
         begin_workspace(P.work, room)
         begin_counters(options, fresh)
         for a in range(point.y.size):
             point.y[a], point.y_dot[a] = members.starts[k, a], 0.0
         stiffness = StiffnessWatch(velocities, members.counts[k], members.t[k], members.h[k], members.y_stiff[k])
-        steps = run_member(dynamics, options, tableau, stiffness, grid, allowed.length, point, members.y[k], room)
+        steps = run_member(dynamics, options, tableau, stiffness, grid, length, point, members.y[k], room)
         if steps == 0 or has_turned_far(grid, spins, members.y[k], room.largest):
             continue
         told[DONE], told[STEPS], told[RATES] = 1.0, steps, options.n_rates
@@ -245,8 +220,6 @@ class ShortMembers:
             ends[-1] = t_end
         self.grid = Grid(np.array([t]), method.h, ends, t + full * method.h, rest, last)
         self.t = np.concatenate([self.grid.first, ends, last])
-        spread, rate = spread_of_bodies(model), FAR_BELOW * TYPED_SPEED
-        self.allowed = Allowed(spread, FAR_BELOW * min(TYPED_LENGTH, TYPED_ANGLE), rate, SLOWEST, model.length)
         self.outcome = Outcome(RunStatus.COMPLETED, end_of_run(RunStatus.COMPLETED, f"at t = {t_end:.9g} s", t_end), ())
         self.size = max(1, NUMBERS // (model.y0.size * (len(self.t) + SAMPLES)))
 
@@ -256,7 +229,7 @@ class ShortMembers:
         needs = suited(model)
         plain = needs.smooth and not (needs.singular or needs.turns or needs.breaks or needs.branches or model.force_callbacks.any)
         short = isinstance(method, RungeKutta) and is_short(method, t_end - float(t[0])) and (t == t[0]).all()
-        if not (plain and short and model.nb and spread_of_bodies(model) > 0.0):
+        if not (plain and short and model.nb):
             return None
         found = cls(model, method, float(t[0]), t_end)
         return found if found.grid.ends.size <= min(LONGEST, NUMBERS // model.y0.size) else None
@@ -283,11 +256,10 @@ class ShortMembers:
         p.t, p.options, p.watch, p.events, p.watched = self.t[0], PROJECTION.options(), NO_WATCH, NO_EVENTS, None
         watch = p.stiffness(bool(b.size > 1 and self.method.tableau.c[-1] == 1.0))
         count, ny, kept = len(starts), starts.shape[1], len(watch.t)
-        sound = np.ones(count)
-        sound[unsound_states(self.model, np.full(count, self.t[0]), starts)] = 0.0
+        holds = states_that_hold(self.model, np.full(count, self.t[0]), starts)
         states, stiff = np.empty((count, len(self.t), ny)), np.zeros((count, kept, ny))
         noted = np.zeros((count, len(watch.counts))), np.zeros((count, kept)), np.zeros((count, kept))
-        return Members(starts, places, reals, sound, states, np.zeros((count, SUM_OF_DRIFTS + 1)), *noted, stiff), watch
+        return Members(starts, places, reals, holds, states, np.zeros((count, SUM_OF_DRIFTS + 1)), *noted, stiff), watch
 
     def _enter(self, own: SmoothRun, members: Members, watch: StiffnessWatch) -> None:
         """Make the runs."""
@@ -295,7 +267,7 @@ class ShortMembers:
         y_dot, largest = np.empty((len(self.t), p.y.size)), np.zeros((len(own.names), 4))
         room, point = Room(own.new_work, y_dot, p.stages(tableau.b.size - 1), largest), Point(p.y, np.zeros(p.y.size))
         options = p.options, PROJECTION.options()
-        run_members(p.dynamics, *options, tableau, watch.columns, own.columns, self.grid, self.allowed, members, point, room)
+        run_members(p.dynamics, *options, tableau, watch.columns, own.columns, self.grid, self.model.length, members, point, room)
 
     def _recorded(self, members: Members, watch: StiffnessWatch, k: int, cpu: float) -> Recorded:
         """Return what the run of a member records."""
