@@ -76,7 +76,8 @@ def functions_of_time(model: Model) -> tuple[Callable[[Any], Any], ...]:
     """Return the functions of time alone that drivers, loads and blocks without inputs have, each once."""
     own = [call.user_function.function for call in model.force_callbacks.force_calls if call.user_function.form == TIME]
     outputs = [_of_block(f) for block, reads in _blocks(model) if not reads for f in block.functions()]
-    return tuple(dict.fromkeys(map(plain, chain(own, outputs, *map(_functions_of, model.drivers)))))
+    every = map(plain, chain(own, outputs, *map(_functions_of, model.drivers)))
+    return tuple({id(function): function for function in every}.values())
 
 
 def _blocks(model: Model) -> list[tuple[Block, bool]]:

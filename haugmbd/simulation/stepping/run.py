@@ -140,6 +140,7 @@ class Run(Generic[R]):
         self.gap = (0.0, "", problem.t)
         self.ended = ""
         self.before_jump: Array | None = None
+        self._left_at: float | None = None
         self.drift: AngleDrift = AngleDrift(problem.state_space, 0 if before is None else before.drift.since - before.steps)
         self._last = (np.array([problem.t]), problem.y[None].copy(), np.zeros((1, problem.y.size)))
         self.clock, self.lengths = Clock.of(problem, method), StepLengths(problem.t)
@@ -252,6 +253,7 @@ class Run(Generic[R]):
         Where they jump, both states are stored: what is computed from the states has its values on both sides.
         """
         p, (t, y, y_dot) = self.problem, self._last
+        self._left_at = float(t[-1])  # a joint's driver is examined across the break
         before = y_dot[-1].copy()
         p.t = max(found.after, float(t[-1]))
         p.y[:], k1[:] = y[-1] + (p.t - t[-1]) * before, before
@@ -389,7 +391,8 @@ class Run(Generic[R]):
     def _followable(self, batch: StepBatch, stopped: Stopped) -> tuple[StepBatch, Stopped]:
         """Return the batch up to where its motion cannot be followed, and the error that stops the run there."""
         space = self.problem.state_space
-        whole = before_break(space, batch, stopped, float(self._last[0][0]), self.method.step, self.t_end)
+        t_last, self._left_at = float(self._last[0][0]) if self._left_at is None else self._left_at, None
+        whole = before_break(space, batch, stopped, t_last, self.method.step, self.t_end)
         return with_known_turns(space, *whole)
 
     def _stop(self, batch: StepBatch, error: BaseException) -> NoReturn:
