@@ -28,7 +28,7 @@ from haugmbd.model.state import State
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION, RunMethods
 from haugmbd.simulation.run_options import RunOutput
-from haugmbd.simulation.simulate import result_of_short_run, run_system
+from haugmbd.simulation.simulate import result_of_short_run, run_system, with_sensor_notes
 from haugmbd.simulation.smooth_run import GroupSteps, ended, short_run, suited
 from haugmbd.simulation.stepping.run import Recorded
 
@@ -103,7 +103,7 @@ class MemberRuns:
         model, t = member_model(starts.model, starts.parameters, self.tables, k), float(starts.t[k])
         state = model.state().replace(t=t) if starts.states is None else State.from_y(t, starts.states[k], model.nb + 1)
         options: dict[str, Any] = {"project_velocity": wanted.project_velocity, "budget": wanted.budget}
-        return run_system(model, wanted.t_end, wanted.methods, wanted.output, state=state, **options)
+        return with_sensor_notes(run_system(model, wanted.t_end, wanted.methods, wanted.output, state=state, **options))
 
     def short(self, k: int) -> Result | Deferred:
         """Run member k with its group, or in a workspace that members share."""

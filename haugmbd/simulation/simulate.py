@@ -57,7 +57,7 @@ from haugmbd.simulation.hybrid.time_stepping import run_by_time_stepping
 from haugmbd.simulation.recorded_result import ResultMaker, has_large_matrices, settings_of
 from haugmbd.simulation.replay import Replay
 from haugmbd.simulation.results.result import Result
-from haugmbd.simulation.results.sensor import Sensor, all_sensors
+from haugmbd.simulation.results.sensor import Sensor, all_sensors, sensor_notes
 from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION, RunMethods
 from haugmbd.simulation.run_options import Recording, RunOutput
 from haugmbd.simulation.shared_friction import by_bearings, need_the_least_at, notes_on_shared
@@ -220,6 +220,7 @@ def simulate(
         budget=budget,
         most=most_per_second,
     )
+    result = with_sensor_notes(result)
     issue(result.outcome)
     return result
 
@@ -346,6 +347,12 @@ def run_system(
         pack = rule.fitted(model, formulation.pack(model)) if pack is None else pack
         problem = Problem(MaximalStateSpace(model), pack, rule.rates, rule.post_step, rule.options(), start.t, start.y)
         return Run(problem, method, t_end, recording, record, budget=budget, until=until).run(output.progress)
+
+
+def with_sensor_notes(result: Result) -> Result:
+    """Return the result with a note on each sensor that has given numbers that are not finite."""
+    notes = sensor_notes(result._sensors)
+    return replace(result, outcome=result.outcome.with_notes(notes)) if notes else result
 
 
 def result_of_short_run(model: Model, methods: RunMethods, start: State, t_end: float, found: Recorded) -> Result:

@@ -21,7 +21,7 @@ from haugmbd.simulation.arguments import check_interval, wanted_times
 from haugmbd.simulation.replay import Replay
 from haugmbd.simulation.results.chain_result import ReducedResult, energy_notes_of
 from haugmbd.simulation.results.result import Result
-from haugmbd.simulation.results.sensor import read_sensors
+from haugmbd.simulation.results.sensor import read_sensors, sensor_notes
 from haugmbd.simulation.run_methods import RunMethods
 from haugmbd.simulation.run_options import Recording, RunOutput
 from haugmbd.simulation.stepping.run import Recorded, Run
@@ -103,7 +103,8 @@ def _run(
             _all_steps=whole,
             _again=run_chain_again,
         )
-        notes = checked("the energy", lambda: energy_notes_of(result))
+        notes = sensor_notes(found.sensors)
+        notes += checked("the energy", lambda: energy_notes_of(result))
         if until == np.inf:
             notes += checked(UNRESOLVED_STEPS, lambda: chain_stiff_notes(result, found.stiffness, method))
         return result.changed(outcome=found.outcome.with_notes(notes))

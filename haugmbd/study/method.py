@@ -370,6 +370,12 @@ def usual_rule(integrator: Integrator, rule: Stabilization | None) -> Stabilizat
     return None if usual or isinstance(rule, Unstabilized) else rule
 
 
+def no_method(given: Any) -> str:
+    """Return the words for what is given in place of a Method; of an integrator, or its class or name, they tell what is meant."""
+    own = repr(given) if isinstance(given, Integrator) else "..."
+    return f"{given!r:.80} is not a Method: give mbd.Method(integrator={own}){object_meant(given, Integrator)}"
+
+
 def check_parts(formulation: Any, integrator: Any, stabilization: Any) -> None:
     """Raise UsageError for a part that is not an object of its kind, or has parameters of another type."""
     check_formulation(formulation)

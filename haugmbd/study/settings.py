@@ -18,7 +18,7 @@ from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.results.result import Result
 from haugmbd.study.comparison.runs import Cell, Reference, check_reference, compute_reference, default_reference, run_cells
 from haugmbd.study.error_groups import GroupErrors, Outputs, group_errors
-from haugmbd.study.method import Method, MethodSet
+from haugmbd.study.method import Method, MethodSet, no_method
 
 SAME = 1e-9
 """Of the interval: times that are closer are the same."""
@@ -152,7 +152,7 @@ def other_arguments(state: State | None, project_velocity: bool) -> dict[str, An
 def listed_methods(methods: Any, who: str) -> list[Method]:
     """Return the methods.  Raise UsageError for what is not a method, and for labels that occur twice."""
     given = [methods] if isinstance(methods, Method) else list(methods) if isinstance(methods, Iterable) else [methods]
-    wrong = [f"{one!r} is not a Method: give mbd.Method(integrator=...)" for one in given if not isinstance(one, Method)]
+    wrong = [no_method(one) for one in given if not isinstance(one, Method)]
     labels = [one.label for one in given if isinstance(one, Method)]
     wrong += [
         f"{labels.count(label)} methods have the label {label!r}: give each its own, Method(..., label=...)"

@@ -6,7 +6,7 @@ A sensor is called once for each state when the state is stored, so that a funct
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import NamesMeant, public_class
 from haugmbd.diagnostics.joint_coordinates import CountedCoordinate, counting_turns
 from haugmbd.diagnostics.reaction_signals import SignalFunction
+from haugmbd.diagnostics.run_warnings import RunNote
 from haugmbd.drivers.driver import shown
 from haugmbd.errors import SimulationError, UsageError, error_text
 from haugmbd.model.model import Model
@@ -110,6 +111,21 @@ def all_sensors(model: Model, given: Any) -> tuple[Sensor, ...]:
         else sensor
         for sensor in found
     )
+
+
+def sensor_notes(histories: Mapping[str, SensorHistory]) -> list[RunNote]:
+    """Return a note on each sensor that has given numbers that are not finite, with the first time."""
+    notes = []
+    for name, one in histories.items():
+        wrong = ~np.isfinite(one.value.reshape(len(one.t), -1)).all(axis=1)
+        if wrong.any():
+            first = one.value[int(wrong.argmax())].ravel()
+            text = (
+                f"sensor {name!r} gives {float(first[~np.isfinite(first)][0])!r} at t = {one.t[int(wrong.argmax())]:.9g} s, and no finite "
+                f"number at {wrong.sum()} of {len(one.t)} stored states: its function divides by zero there, or leaves its range."
+            )
+            notes.append(RunNote(f"sensor {name}", text, float(wrong.sum()), doubtful=True))
+    return notes
 
 
 class SensorRecorder:

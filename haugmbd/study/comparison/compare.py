@@ -30,7 +30,7 @@ from haugmbd.study.comparison.runs import (
     run_cells,
 )
 from haugmbd.study.error_groups import GROUPS, Outputs, check_groups
-from haugmbd.study.method import Method, MethodSet, RefusedMethod
+from haugmbd.study.method import Method, MethodSet, RefusedMethod, no_method
 from haugmbd.system.system import System
 
 SAMPLES = 101
@@ -225,7 +225,7 @@ def ready(methods: Any, span: float, h: float | None, rtol: float | None, atol: 
     if isinstance(methods, Method | str) or not isinstance(methods, Iterable):
         raise UsageError(f"methods = {methods!r} must be a list of Method objects, or what mbd.methods(...) returned.")
     given = list(methods)
-    wrong = [f"{one!r} is not a Method: give mbd.Method(integrator=...)" for one in given if not isinstance(one, Method)]
+    wrong = [no_method(one) for one in given if not isinstance(one, Method)]
     if wrong:
         raise UsageError(f"{'; '.join(wrong)}.")
     if not given:

@@ -97,3 +97,30 @@ def test_sensors_are_called_at_the_states_behind_calls_of_blocks_and_jumps_of_de
     result = mbd.simulate(system, 0.25, h=1e-2, sensors=[angles], t_eval=t_eval)
     np.testing.assert_array_equal(result.sensor("angles").value, result.angles)
     assert len(np.unique(result.angles[:, -1])) == 2  # the delay has jumped
+
+
+def bouncing():
+    system = mbd.System("ball", gravity=(0, 0, -9.81))
+    ball = system.add(mbd.Body("ball", 1.0, (0.1, 0.1, 0.1), r=(0, 0, 0.25)))
+    system.add(mbd.Contact("floor", system.ground, ball, point=(0, 0, 0.25), radius=0.05, normal=(0, 0, 1), plane_point=(0, 0, 0)))
+    return system
+
+
+RUNS = {
+    "fixed steps": (pendulum, {"h": 1e-2}),
+    "error control": (pendulum, {"rtol": 1e-6, "t_eval": np.linspace(0.0, 0.3, 7)}),
+    "impacts": (bouncing, {"h": 1e-2}),
+    "chain": (lambda: mbd.SerialChain([mbd.Link.revolute("wheel", 1.0, (1.0, 1.0, 1.0))]), {"h": 1e-2, "tau": [1.0]}),
+}
+
+
+@pytest.mark.parametrize("run", RUNS)
+@pytest.mark.parametrize("value", [np.nan, -np.inf])
+def test_numbers_that_are_not_finite_are_told_by_name_and_time(run, value):
+    make, options = RUNS[run]
+    late = mbd.Sensor("ratio", lambda t, state: [1.0, value if t > 0.199 else t])
+    with pytest.warns(mbd.RunWarning, match=f"sensor 'ratio' gives {value} at t = 0.2 s, and no finite number at .* stored states"):
+        result = mbd.simulate(make(), 0.3, sensors=[late, mbd.Sensor("t", lambda t, state: t)], **options)
+    told = [text for text in result.warnings if "sensor" in text]
+    assert len(told) == 1
+    assert f"{(result.t > 0.199).sum()} of {len(result.t)} stored states" in told[0]

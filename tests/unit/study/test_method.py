@@ -133,3 +133,13 @@ def test_a_text_or_a_class_in_place_of_an_object_is_understood(text):
     for keyword, given in (("formulation", "newton-euler"), ("stabilization", "baumgarte")):
         with pytest.raises(mbd.UsageError, match="did you mean"):
             mbd.Method(**{keyword: given})
+
+
+@pytest.mark.parametrize("given", ["rk-4", "RK4", "rk4", mbd.RK4, mbd.RK4()])
+@pytest.mark.parametrize(
+    ("function", "options"),
+    [(mbd.compare, {}), (mbd.convergence, {"h": [0.1, 0.05]}), (mbd.work_precision, {"rtol": [1e-3, 1e-6]})],
+)
+def test_what_is_given_in_place_of_a_method_is_told_how_to_write(function, options, given):
+    with pytest.raises(mbd.UsageError, match=r"is not a Method: give mbd\.Method\(integrator=.*RK4\("):
+        function(pendulum(), [given], t_end=1.0, **options)
