@@ -219,7 +219,7 @@ def rows_of(joint: Joint) -> tuple[Primitive, ...]:
 
 
 LONG, THIN_WALL, APART = 3.0, 0.02, 1e-3
-"""Of the drawn piece of a cylinder on which a ball rolls: its length, its wall, and how far it is from what rolls on it, over its radius, so
+"""Of the drawn piece of a cylinder on which a ball rolls, over its radius: length, wall, and how far it is from what rolls on it, so
 that of a shape of the user in its place the one hides the other."""
 
 
