@@ -53,7 +53,7 @@ PAGE = """# {name}
 import haugmbd as mbd
 from haugmbd.gallery import {name}
 
-result = mbd.simulate({name}(), {t_end:g}, rtol={rtol:g})
+result = mbd.simulate({name}({arguments}), {t_end:g}, rtol={rtol:g})
 result.animate("{name}.html")
 ```
 
@@ -108,6 +108,7 @@ def page(build: Builder, generated: Path) -> str:
         name=name,
         what=title(build),
         motion=motion(build),
+        arguments=", ".join(f"{key}={value:g}" for key, value in numbers(name).items()),
         counts=f"| {bodies} | {rows} | {system.compile().redundancy.rank} | {freedoms} |",
         parts=returned(build),
         about=about(build),
@@ -130,8 +131,15 @@ def shown(build: Builder) -> mbd.Result:
 def motion(build: Builder) -> str:
     """Return what the animation shows."""
     name = build.__name__
-    driven = f", driven: {', '.join(DRIVEN[name])}" if name in DRIVEN else ""
+    driven = "".join(f", {key} = {value:g}" for key, value in numbers(name).items())
+    if name in DRIVEN and not driven:
+        driven = f", driven: {', '.join(DRIVEN[name])}"
     return f"{SHOWN[name]:g} s by DormandPrince, rtol = {RTOL:g}{driven}. Click a body or a joint to see its curves."
+
+
+def numbers(name: str) -> dict[str, float]:
+    """Return the numbers with which a mechanism is built where it is shown."""
+    return {key: value for key, value in DRIVEN.get(name, {}).items() if isinstance(value, float)}
 
 
 def returned(build: Builder) -> str:

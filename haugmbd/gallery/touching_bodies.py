@@ -20,7 +20,7 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.inertia import box
-from haugmbd.bodies.shapes import Box, Capsule, Ellipsoid, Plane, Sphere
+from haugmbd.bodies.shapes import Box, Capsule, Cylinder, Ellipsoid, Plane, Sphere
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.contact import Contact
 from haugmbd.contact.contacts import Contacts
@@ -141,6 +141,9 @@ SLEEVE, BIRD, SPRING = (3e-4, 5e-9), (4.5e-3, 7e-7), 0.0056
 """Masses [kg] and inertias [kg m2], stiffness of the spring [N m/rad]."""
 HEAD, PECKER = Sphere(0.006, center=(-0.003, 0.02, 0.0)), Capsule(0.0015, 0.0142, center=(-0.0115, 0.02, 0.0), axis=(1.0, 0.0, 0.0))
 """What is drawn of the bird beside its body."""
+BAR, RING = "#5f7d95", "#0072b2"
+SHAFT = Cylinder(POLE, 0.18, center=(0.0, -0.045, 0.0), axis=(0.0, 1.0, 0.0), color="#e69f00")
+"""The pole as it is drawn, and colours of the bar of the spring and of the sleeve."""
 PECK = (-0.2788, -0.3411, -7.4583)
 """The published start, where the sleeve begins to jam: angle of the bird [rad], fall [m/s], angular velocity [rad/s]."""
 
@@ -162,12 +165,14 @@ def woodpecker() -> System:
     tilt = -np.arccos(POLE / hypot(SLEEVE_RADIUS, SLEEVE_HEIGHT)) + atan2(SLEEVE_HEIGHT, SLEEVE_RADIUS)
     angle, fall, rate = PECK
     arm, pivot = ARM * np.array([cos(angle), sin(angle), 0.0]), PIVOT * np.array([cos(tilt), sin(tilt), 0.0])
-    system = System("woodpecker", gravity=(0.0, -GRAVITY, 0.0))
-    z = (0.0, 0.0, 1.0)
+    system = System("woodpecker", gravity=(0.0, -GRAVITY, 0.0), ground_shape=SHAFT)
+    x, z = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
+    ring = Cylinder(SLEEVE_RADIUS + 0.0015, 2.0 * SLEEVE_HEIGHT, inner_radius=SLEEVE_RADIUS, axis=(0.0, 1.0, 0.0), color=RING)
+    bars = [
+        Capsule(0.0008, long, center=(middle, 0.0, 0.0), axis=x, color=BAR) for long, middle in ((0.006, 0.007), (0.008, -0.011))
+    ]
     sleeve = system.add(
-        Body(
-            "sleeve", SLEEVE[0], (SLEEVE[1],) * 3, p=from_axis_angle(z, tilt), v=(0.0, fall, 0.0), shape=Box((0.008, 0.0116, 0.008))
-        )
+        Body("sleeve", SLEEVE[0], (SLEEVE[1],) * 3, p=from_axis_angle(z, tilt), v=(0.0, fall, 0.0), shape=(ring, bars[0]))
     )
     bird = system.add(
         Body(
@@ -178,7 +183,7 @@ def woodpecker() -> System:
             p=from_axis_angle(z, angle),
             v=np.array([0.0, fall, 0.0]) + np.cross((0.0, 0.0, rate), arm),
             omega_bar=(0.0, 0.0, rate),
-            shape=(Ellipsoid((0.008, 0.02, 0.006)), HEAD, PECKER),
+            shape=(Ellipsoid((0.008, 0.02, 0.006)), HEAD, PECKER, bars[1]),
         )
     )
     pin = system.add(RJ("pin", sleeve, bird, point=pivot, axis=z))
@@ -395,7 +400,7 @@ def rimless_wheel(rate: float = 2.5) -> System:
     """
     half, y = pi / SPOKES, (0.0, 1.0, 0.0)
     gravity = GRAVITY * sin(WHEEL_SLOPE), 0.0, -GRAVITY * cos(WHEEL_SLOPE)
-    ground = Box((3.2, 0.4, 0.02), center=(1.3, 0.0, -0.01), color="#bbbbbb")
+    ground = Box((2.6, 0.4, 0.02), center=(1.0, 0.0, -0.01), color="#bbbbbb")
     system = System("rimless wheel", gravity=gravity, ground_shape=ground)
     feet = [SPOKE * np.array([sin(half * (1 - 2 * k)), 0.0, -cos(half * (1 - 2 * k))]) for k in range(SPOKES)]
     spokes = [

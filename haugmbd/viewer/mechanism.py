@@ -15,13 +15,13 @@ import numpy as np
 
 from haugmbd.bodies.shapes.base import Drawn, Shape, turn_of_z
 from haugmbd.bodies.shapes.plane import Plane
-from haugmbd.bodies.shapes.solids import Sphere
+from haugmbd.bodies.shapes.solids import Cylinder, Sphere
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.equations.coupling import CouplingRow
 from haugmbd.constraints.equations.d import D
 from haugmbd.constraints.equations.rolling import KnifeEdgeRow, Slip
-from haugmbd.constraints.equations.rolling_curved import CurvedSlip
+from haugmbd.constraints.equations.rolling_curved import AxisDistance, CurvedSlip
 from haugmbd.constraints.equations.rope import RopeRow
 from haugmbd.constraints.joint import Joint
 from haugmbd.contact.contact import Contact
@@ -101,6 +101,7 @@ class Mechanism:
     """Bodies (the ground first) with mass, J_bar and modelled pose; joints; loads; contacts; gravity (3,) [m/s2].
 
     shapes: of each body, `...` for what is drawn by default;  solids: those that gave the inertias, () where unknown
+    surfaces: round ones on which balls roll, of bodies by their numbers
     """
 
     name: str
@@ -115,6 +116,7 @@ class Mechanism:
     gravity: Array
     shapes: tuple[Drawn, ...]
     solids: tuple[tuple[Shape, ...], ...]
+    surfaces: tuple[tuple[int, Shape], ...] = ()
 
     def points(self, body: int) -> Array:
         """Return the points of joints, springs and forces on a body, body frame, (n, 3)."""
@@ -156,6 +158,7 @@ def of_model(model: Model, contacts: Iterable[Contact] = ()) -> Mechanism:
         np.array(model.gravity),
         tuple(body.shape for body in model.bodies),
         tuple(body.solid for body in model.bodies),
+        tuple(surface for e in model.joints.values() for surface in surfaces_of(e.part, place)),
     )
 
 
@@ -163,14 +166,16 @@ def of_system(system: System) -> Mechanism:
     """Return the parts of a system, also of one that does not compile; parts without a finite place are left out."""
     bodies = [body for body in system.bodies if np.isfinite([*body.r, *body.p]).all()]
     number = {id(body): k for k, body in enumerate(bodies)}
-    joints = []
+    joints, surfaces = [], []
     for joint in system.joints:
         i, j = joint.frame_i, joint.frame_j
         if id(i.body) in number and id(j.body) in number and np.isfinite([*i.s_bar, *j.s_bar, *i.A_bar.flat, *j.A_bar.flat]).all():
             joints.append(joint_part(joint, number))
+            surfaces += surfaces_of(joint, number)
     names = {body.name: number[id(body)] for body in bodies}
     loads = [part for load in system.loads if all(id(b) in number for b in load.bodies()) for part in load_parts(load, names)]
     pressed = [force for force in forces_on_planes(system.loads) if all(id(b) in number for b in force.bodies())]
+    rigid = [contact for contact in system.contacts if id(contact.i) in number and id(contact.j) in number and not contact.faults()]
     try:
         gravity = np.array(system.gravity, dtype=np.float64).reshape(3)
     except (TypeError, ValueError):
@@ -184,10 +189,11 @@ def of_system(system: System) -> Mechanism:
         np.array([body.p for body in bodies]),
         tuple(joints),
         tuple(part for part in loads if np.isfinite([*part.s_i, *part.s_j]).all()),
-        tuple(plane_part(force, names) for force in pressed),
+        (*contact_parts(rigid, names), *(plane_part(force, names) for force in pressed)),
         np.nan_to_num(gravity),
         tuple(body.shape for body in bodies),
         tuple(body.solid for body in bodies),
+        tuple(surfaces),
     )
 
 
@@ -210,6 +216,41 @@ def rows_of(joint: Joint) -> tuple[Primitive, ...]:
         return tuple(joint.primitives())
     except Exception:  # noqa: BLE001  a joint of the user may raise anything; its fault is reported where the system is checked
         return ()
+
+
+LONG, THIN_WALL, APART = 3.0, 0.02, 1e-3
+"""Of the drawn piece of a cylinder on which a ball rolls, over its radius: length, wall, and how far it is from what rolls on it, so
+that of a shape of the user in its place the one hides the other."""
+
+
+def surfaces_of(joint: Joint, number: Mapping[int, int]) -> list[tuple[int, Shape]]:
+    """Return the cylinder or the sphere on which the ball of a joint rolls, with the number of its body;  number: of bodies, by id.
+
+    Of a ball of radius r on (in) a surface of radius R:  L = R + r (R - r) is the length of its AxisDistance, and -r (r) the contact of
+    its slips, from which R is their sum.
+    """
+    rows = rows_of(joint)
+    found: list[tuple[int, Shape]] = []
+    for row in (row for row in rows if isinstance(row, AxisDistance)):
+        slips = [one for one in rows if isinstance(one, CurvedSlip) and (one.i, one.j) == (row.i, row.j)]
+        if id(row.i) not in number or not slips or not np.isfinite([row.length, slips[0].contact]).all():
+            continue
+        inside, radius = slips[0].contact > 0.0, row.length + slips[0].contact
+        if np.any(row.h_bar_i):
+            walls = (1.0 + APART + THIN_WALL, 1.0 + APART) if inside else (1.0 - APART, 1.0 - APART - THIN_WALL)
+            outer, inner = (radius * wall for wall in walls)
+            near = row.s_bar_i + (row.h_bar_i @ (_at(row) - row.s_bar_i)) * row.h_bar_i
+            surface: Shape = Cylinder(outer, LONG * radius, inner_radius=inner, center=near, axis=row.h_bar_i)
+        else:
+            surface = Sphere(radius * (1.0 + APART if inside else 1.0 - APART), center=row.s_bar_i)
+        found.append((number[id(row.i)], surface))
+    return found
+
+
+def _at(row: AxisDistance) -> Array:
+    """Return the centre of the ball of a row at the modelled pose, body frame of the surface."""
+    at: Array = row.i.A.T @ (row.j.r + row.j.A @ row.s_bar_j - row.i.r)
+    return at
 
 
 def rods_of(rows: tuple[Primitive, ...], number: Mapping[int, int]) -> tuple[Rod, ...]:

@@ -13,7 +13,7 @@ Their triangles, for pictures and for glTF, are unit solids, made once and stret
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -169,6 +169,9 @@ THICK = 0.1
 
 AWAY = 0.08
 """A centre of mass farther from the sticks of its body, relative to the size of the mechanism, is drawn as a ball on a stick."""
+
+SURFACE = "#9aa5b1"
+"""Colour of a round surface on which a ball rolls."""
 
 INSIDE = 1.1
 """A point belongs to a solid that is stretched so much."""
@@ -424,6 +427,8 @@ def shapes_of(mechanism: Mechanism, size: float) -> list[tuple[DrawnShape, ...]]
             shapes += _default(mechanism, k, size, rod) if isinstance(one, type(...)) else [converted(one, size, rod)]
         points = mechanism.points(k)
         drawn.append(tuple(_clear(shape, points, size, rod) for shape in shapes))
+    for k, surface in mechanism.surfaces:
+        drawn[k] = (*drawn[k], replace(converted(surface, size, rod), color=SURFACE, clear=True))
     return drawn
 
 

@@ -100,7 +100,7 @@ def picture(system: System | Model) -> Picture:
     if isinstance(system, System):
         mechanism = of_system(system)
     elif isinstance(system, Model):
-        mechanism = of_model(system)
+        mechanism = of_model(system, system.contacts)
     else:
         if callable(getattr(system, "to_system", None)):
             raise no_model(system, "picture")
