@@ -23,7 +23,7 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame
-from haugmbd.bodies.part import Part, changed
+from haugmbd.bodies.part import CALL, Part, changed
 from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import kernel
@@ -498,7 +498,7 @@ class ForceElement(Part):
         return f"{type(self).__name__}({self.name!r})"
 
 
-PRIVATE = ("_is_made", "_faults")
+PRIVATE = ("_is_made", "_faults", CALL)
 """Attributes that do not decide what an element does."""
 
 
