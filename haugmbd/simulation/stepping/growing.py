@@ -8,8 +8,8 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.model.memory import GIGA
 from haugmbd.simulation.stepping.state_memory import full, need_memory_to_grow
 
-GROWTH, FEWEST = 1.125, 64
-"""Factor by which a full array grows in place, and rows by which it grows at least, so that short batches do not grow it each time."""
+GROWTH, FEWEST = 1.125, 512
+"""Factor by which a full array grows in place, and numbers by which it grows at least, so that short batches do not grow it each time."""
 
 
 class Growing:
@@ -26,7 +26,8 @@ class Growing:
             self._array, self._given = self._array[: self._n].copy(), False
         end, width = self._n + len(more), self._array.shape[1]
         if end > len(self._array):
-            self._grow(max(end, int(GROWTH * len(self._array)), len(self._array) + FEWEST))
+            more_rows = FEWEST // max(width, 1) if self._n else 0
+            self._grow(max(end, int(GROWTH * len(self._array)), len(self._array) + more_rows))
         self._array[self._n : end] = more.reshape(len(more), width)
         self._n = end
 

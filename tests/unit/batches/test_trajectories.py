@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd.batches import batch as module
+from haugmbd.batches import member_runs as module
 from haugmbd.batches.direct_tables import direct_model, direct_tables
 from haugmbd.batches.parameters import read_parameters
 from haugmbd.gallery import double_pendulum

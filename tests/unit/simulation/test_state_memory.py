@@ -45,7 +45,7 @@ def test_a_run_that_fills_the_memory_ends_with_its_states(monkeypatch, given):
     """An event that may end a run lets it begin with small batches."""
     given = {**given, "events": [mbd.Event("never", lambda t, state: 1.0, terminal=True)]}
     whole = mbd.simulate(pendulum(), T_END, **given)
-    free(monkeypatch, 1e9, 1e9, 1e9, 1e9, 0.0)
+    free(monkeypatch, 1e9, 1e9, 1e9, 0.0)
     with pytest.raises(mbd.SimulationError, match=r"stored so far take .* GB: .* GB more are needed.*store_every") as caught:
         mbd.simulate(pendulum(), T_END, **given)
     part = caught.value.result
