@@ -117,8 +117,8 @@ def sensor_notes(histories: Mapping[str, SensorHistory]) -> list[RunNote]:
     """Return a note on each sensor that has given numbers that are not finite, with the first time."""
     notes = []
     for name, one in histories.items():
-        wrong = ~np.isfinite(one.value.reshape(len(one.t), -1)).all(axis=1)
-        if wrong.any():
+        wrong = ~np.isfinite(one.value).all(axis=tuple(range(1, one.value.ndim)))
+        if len(one.t) > 1 and wrong.any():  # a run that was stopped at its start has not called it
             first = one.value[int(wrong.argmax())].ravel()
             text = (
                 f"sensor {name!r} gives {float(first[~np.isfinite(first)][0])!r} at t = {one.t[int(wrong.argmax())]:.9g} s, and no finite "

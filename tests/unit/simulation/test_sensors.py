@@ -120,7 +120,9 @@ def test_numbers_that_are_not_finite_are_told_by_name_and_time(run, value):
     make, options = RUNS[run]
     late = mbd.Sensor("ratio", lambda t, state: [1.0, value if t > 0.199 else t])
     with pytest.warns(mbd.RunWarning, match=f"sensor 'ratio' gives {value} at t = 0.2 s, and no finite number at .* stored states"):
-        result = mbd.simulate(make(), 0.3, sensors=[late, mbd.Sensor("t", lambda t, state: t)], **options)
+        result = mbd.simulate(
+            make(), 0.3, sensors=[late, mbd.Sensor("t", lambda t, state: t), mbd.Sensor("none", lambda t, state: [])], **options
+        )
     told = [text for text in result.warnings if "sensor" in text]
     assert len(told) == 1
     assert f"{(result.t > 0.199).sum()} of {len(result.t)} stored states" in told[0]
