@@ -27,6 +27,10 @@ STATES = np.array(["open", "stick", "slip"])
 """Names of the states 0, 1 and 2."""
 SAME_ACCELERATION = 1e-8
 """Relative to what the forces do one by one: accelerations that differ by less are the same."""
+TOUCHING = 1e-9
+"""Relative to the size of a face: a point with a smaller gap touches."""
+SAME_SHARE = 1e-6
+"""Of wrenches of unit forces at distances of 1 at most: less is rounding of points and directions."""
 LAWFUL = 1e-10
 """Relative to the largest force: what a law may be left with."""
 
@@ -305,7 +309,7 @@ class RigidContactHistory:
     Notes
     -----
     Where several points share a load in many ways, the forces are the shortest that fulfil the laws; `unique` and `bounds` say which of
-    them are unique, and between which values the others may be.
+    them are unique, and between which values the others may be; `depends_on_shares`, where another share would be another motion.
     """
 
     name: str
@@ -347,6 +351,29 @@ class RigidContactHistory:
                 known[n:] = are_unique(*self._bounds_at(piece, n, float(t[n]), y[n]))
             parts.append(known)
         return np.concatenate([np.zeros((0, len(self._keys), 3), dtype=np.bool_), *parts])
+
+    @cached_property
+    def depends_on_shares(self) -> npt.NDArray[np.bool_]:
+        """Whether the motion itself depends on how the sliding points of this contact share the load, (nt,).
+
+        So it does on a face that slides and turns: normal forces z that change neither the load nor its moments, sum z_k n_k = 0 and
+        sum z_k x_k x n_k = 0, change the friction, sum z_k t_k or sum z_k x_k x t_k, as the directions t_k of slip differ. A point that
+        touches without a force could have a share, too. Coulomb's law does not choose among such motions of rigid bodies; the run has
+        one of them, and another method may have another. Shares of joints and of other contacts are not looked at.
+        """
+        speed = np.linalg.norm(self.slip, axis=2)
+        slides = (self.state == "slip") & (np.abs(self.friction_force).max(axis=2, initial=0.0) > 0.0)
+        found = np.zeros(len(self.t), dtype=np.bool_)
+        for n in np.flatnonzero(slides.any(axis=1)):
+            size = float(np.ptp(self.point[n], axis=0).max())
+            k = (slides[n] | ((self.state[n] == "open") & (self.gap[n] <= TOUCHING * size))) & (speed[n] > 0.0)
+            x = self.point[n, k] - self.point[n, k].mean(axis=0)
+            x /= max(float(np.abs(x).max()), 1e-300)
+            pressed, rubbed = (np.hstack([e, np.cross(x, e)]).T for e in (self.normal[n, k], self.slip[n, k] / speed[n, k, None]))
+            _, s, V = np.linalg.svd(pressed)
+            shares = V[int((s > SAME_SHARE * s[0]).sum()) :]
+            found[n] = np.abs(rubbed @ shares.T).max(initial=0.0) > SAME_SHARE
+        return found
 
     def bounds(self) -> Bounds:
         """Return between which values the components of the forces may be.

@@ -7,8 +7,11 @@ import pytest
 from scipy.optimize import linprog
 
 import haugmbd as mbd
+from haugmbd.bodies.inertia import box
 from haugmbd.contact.uniqueness import ForceSet, force_bounds
+from haugmbd.impacts.contact_history import RigidContactHistory
 from haugmbd.math.cone_program import least_values
+from haugmbd.math.euler_parameters import from_axis_angle, rotation_matrix
 from haugmbd.math.linear_program import Polyhedron
 from joints import Fixed
 
@@ -101,3 +104,41 @@ def test_what_joints_carry_of_shared_loads_is_told(method):
     assert bolt.unique == (False, False, True, False, False, False)
     smooth = mbd.simulate(table_on_plates(0.0), 2e-3, h=1e-3, **method).reaction("bolt 1")
     assert smooth.unique == (True, True, True, False, True, True)
+
+
+def sliding(x, v, w, n):
+    """A contact whose points x (k, 3) of normal n slide with v + w x x at one instant."""
+    slip = v + np.cross(w, x)
+    t = slip / np.linalg.norm(slip, axis=1)[:, None]
+    k, zero = len(x), np.zeros((1, len(x)))
+    state = np.full((1, k), "slip")
+    return RigidContactHistory(
+        "face", np.zeros(1), zero, zero + 1.0, -0.3 * t[None], x[None], np.tile(n, (1, k, 1)), slip[None], state, (), ()
+    )
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_face_that_slides_and_turns_moves_as_its_points_share_the_load(seed):
+    """More than three points share a load in many ways; that changes the motion unless all slide alike.  The frame is turned."""
+    rng = np.random.default_rng(seed)
+    A = rotation_matrix(from_axis_angle(rng.normal(size=3), rng.uniform(0.0, 3.0)))
+    e, n = A[:, :2], A[:, 2]
+    v, w = e @ rng.normal(size=2), rng.uniform(0.5, 3.0) * n
+    for k in range(1, 8):
+        x = rng.normal(size=3) + rng.normal(size=(k, 2)) @ e.T
+        assert not sliding(x, v, 0.0 * n, n).depends_on_shares[0]
+        assert sliding(x, v, w, n).depends_on_shares[0] == (k > 3)
+    line = rng.normal(size=(3, 1)) * e[:, 0]
+    assert sliding(line, v, w, n).depends_on_shares[0]  # of three points in a row two can carry all
+    assert not sliding(line[:2], v, w, n).depends_on_shares[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("turn", "depends"), [(0.0, False), (3.0, True)])
+def test_a_run_tells_where_the_shares_decide(turn, depends):
+    system = mbd.System("slide", gravity=(0.0, 0.0, -g))
+    edges = (0.4, 0.3, 0.1)
+    body = system.add(mbd.Body("box", *box(edges, mass=1.0), r=(0, 0, 0.05), v=(1.0, 0.4, 0.0), omega_bar=(0.0, 0.0, turn)))
+    system.add(mbd.Contact("floor", system.ground, body, shape_i=mbd.Plane(), shape_j=mbd.Box(edges), mu=0.3))
+    contact = mbd.simulate(system, 3e-3, h=1e-3, integrator=mbd.MoreauJean()).contact("floor")
+    assert set(contact.depends_on_shares[1:].tolist()) == {depends}
