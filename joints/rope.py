@@ -21,7 +21,7 @@ from haugmbd.bodies.frame import Frame, body_point, body_vector, triad
 from haugmbd.bodies.validation import FloatArray, read_array, read_flag, read_number
 from haugmbd.constraints import DP1, Coordinate, Joint, Primitive
 from haugmbd.constraints.coordinate import as_coordinate
-from haugmbd.constraints.equations.rope import LEAST_LIFTED, MOST_ELEMENTS, Element, Group, RopeRow
+from haugmbd.constraints.equations.rope import GUARD, LEAST_LIFTED, MOST_ELEMENTS, Element, Group, RopeRow
 from haugmbd.drivers import Driver, as_driver
 from haugmbd.errors import Fault, UsageError
 
@@ -367,6 +367,14 @@ class _Planar:
             if isinstance(part, _Disc) and 0 < k < last:
                 psi = _told(np.sign(rho[k]) * (theta[k] - theta[k - 1]), LEAST_LIFTED) + 2.0 * pi * part.turns
                 least = max(LEAST_LIFTED, psi - pi)
+                if psi < least + GUARD:
+                    what = f"{part.label}: the rope as modelled passes it untouched, at an arc of {np.degrees(psi):.0f} degrees"
+                    self.faults.append(
+                        Fault(
+                            self.where, what, "Say which side the rope touches: (joint, radius, (0, 0, 1)), or leave the disc out."
+                        )
+                    )
+                    return None
             elif isinstance(part, _Disc):
                 start = theta[0] if k == 0 else theta[-1]
                 assert part.coordinate is not None

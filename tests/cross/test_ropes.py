@@ -82,6 +82,84 @@ def test_a_bob_that_swings_at_a_disc_unwinds_and_winds_up(carrier):
         assert np.abs(result["wheel"].omega).max() < CLOSED  # rope runs on it without friction
 
 
+def towards(point, center, R, way):
+    """Free length from a point to a disc, the unit vector to the point there, that of the radius, and its angle."""
+    D = point - center
+    angle = np.arctan2(D[1], D[0]) + way * np.arccos(R / np.linalg.norm(D))
+    n = np.array([np.cos(angle), np.sin(angle)])
+    e = D - R * n
+    free = np.linalg.norm(e)
+    return free, e / free, n, angle
+
+
+class Crane:
+    """An arm on a hinge with a disc at its tip; a rope from the ground runs over it to a bob.  Plane x, z.
+
+    L = s_A + R (angle_A - angle_B) + s_B        dL/dB = e_B,  dL/dC = -(e_A + e_B)
+    L'' = e_B . (B'' - C'') - e_A . C'' + (n_B . (B' - C'))^2 / s_B + (n_A . C')^2 / s_A
+    """
+
+    A, R, a, phi0, B = np.array([-0.5, 0.6]), 0.12, 0.9, 0.3, np.array([1.15, -0.7])
+    arm, wheel, m, J = 1.5, 0.4, 0.8, 0.07
+
+    def path(self, phi, B):
+        C = self.a * np.array([np.cos(phi), np.sin(phi)])
+        one, other = towards(self.A, C, self.R, -1.0), towards(B, C, self.R, 1.0)
+        return one[0] + self.R * (one[3] - other[3]) + other[0], one, other
+
+    def rates(self, y, EA=None):
+        """Rates of (phi, x, z, phi', x', z'), and the tension."""
+        phi, w, B, vB = y[0], y[3], y[1:3], y[4:]
+        L, (s_A, e_A, n_A, _), (s_B, e_B, n_B, _) = self.path(phi, B)
+        across = self.a * np.array([-np.sin(phi), np.cos(phi)])
+        inertia = self.J + self.arm * self.a**2 / 4 + self.wheel * self.a**2
+        free = np.array([-G * (self.arm / 2 + self.wheel) * self.a * np.cos(phi) / inertia, 0.0, -G])
+        gradient = np.array([-(e_A + e_B) @ across, *e_B])
+        inverse = np.array([1 / inertia, 1 / self.m, 1 / self.m])
+        if EA is None:
+            C_t, bias = across * w, -(w**2) * self.a * np.array([np.cos(phi), np.sin(phi)])
+            rest = -(e_A + e_B) @ bias + (n_B @ (vB - C_t)) ** 2 / s_B + (n_A @ C_t) ** 2 / s_A
+            T = (gradient @ free + rest) / (gradient * inverse @ gradient)
+        else:
+            L0 = self.path(self.phi0, self.B)[0]
+            T = max(0.0, EA * (L / L0 - 1))
+        return np.array([*y[3:], *(free - inverse * gradient * T)]), T
+
+    def system(self, carrier, **how):
+        tip = self.a * np.array([np.cos(self.phi0), 0.0, np.sin(self.phi0)])
+        system = System("crane", gravity=(0, 0, -G))
+        more = self.wheel if carrier == "post" else 0.0  # as a point at the tip: with the arm one body
+        mass, center = self.arm + more, tip * (self.arm / 2 + more) / (self.arm + more)
+        J = self.J + self.a**2 * (self.arm / 4 + more - (self.arm / 2 + more) ** 2 / mass)
+        arm = system.add(Body("arm", mass, (J, J, J), r=center))
+        system.add(RJ("hinge", system.ground, arm, point=(0, 0, 0), axis=(0, 1, 0)))
+        if carrier == "post":
+            disc = Pulley(arm, self.R, center=tip, axis=(0, 1, 0), side=(0, 0, 1))
+        else:
+            wheel = system.add(Body("wheel", self.wheel, (0.002, 0.003, 0.002), r=tip))
+            disc = (system.add(RJ("axle", arm, wheel, point=tip, axis=(0, 1, 0))), self.R, (0, 0, 1))
+        bob = system.add(Body("bob", self.m, (1e-3, 1e-3, 1e-3), r=(self.B[0], 0, self.B[1])))
+        system.add(Rope("rope", [(system.ground, (self.A[0], 0, self.A[1])), disc, (bob, bob.r)], **how))
+        return system
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("carrier", ["wheel", "post"])
+@pytest.mark.parametrize("EA", [None, 4e3])
+def test_a_disc_on_an_arm_that_swings_carries_the_pulls_of_both_sides(carrier, EA):
+    crane, t = Crane(), np.linspace(0.0, 0.38, 11)  # while the rope is on the disc
+    wanted = solve_ivp(lambda _, y: crane.rates(y, EA)[0], (0, 0.38), [crane.phi0, *crane.B, 0, 0, 0], t_eval=t, **FINE).y
+    result = mbd.simulate(crane.system(carrier, **({} if EA is None else {"EA": EA})), 0.38, t_eval=t, integrator=fine())
+    assert np.abs(result["bob"].r[:, [0, 2]] - wanted[1:3].T).max() < INTEGRATED
+    assert np.abs(result.joint("hinge").angle + (wanted[0] - crane.phi0)).max() < INTEGRATED  # about y: from z to x
+    tension = np.array([crane.rates(y, EA)[1] for y in wanted.T])
+    found = result.lam[:, -1] if EA is None else result.load("rope").force
+    assert np.abs(found - tension).max() < 1e-6 * tension.max()
+    assert np.abs(result.energy().drift).max() < INTEGRATED
+    if carrier == "wheel":
+        assert np.abs(result["wheel"].omega).max() < CLOSED  # rope runs on it without friction
+
+
 def test_the_tension_of_an_atwood_machine_and_the_load_of_its_axle():
     M, m, R = 3.0, 1.2, 0.1
     system = System("atwood", gravity=(0, 0, -G))
@@ -245,6 +323,7 @@ A, B = ("ground", (-1.0, 0.0, 0.0)), ("body", (1.0, 0.0, 0.0))
         ((A, ("axle", 0.1), lambda s: Pulley(s.ground, 0.1, center=(1, 0, 2), axis=(0, 0, 1)), B), {}, "not parallel"),
         ((A, ("ground", (0.0, 1.0, 0.0))), {}, "joins body 'ground' to itself"),
         ((A, A, B), {}, "two points coincide"),
+        ((A, lambda s: Pulley(s.ground, 0.1, center=(0, 0, 1.1), axis=(0, 1, 0)), B), {}, "passes it untouched"),
         ((("axle", 0.1), B), {}, "both ways round the disc are equally long"),
         ((("axle", 0.1, (0, 0, 1)), ("body", (1.0, 0.4, 0.0))), {}, "leaves a drum aslant"),
     ],
