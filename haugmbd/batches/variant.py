@@ -50,11 +50,11 @@ def variant_system(model: Model, parameters: Sequence[Parameter], k: int) -> Sys
     named = {one.name: float(one.values[k]) for one in parameters if one.part is None and one.name != GRAVITY}
     gravity = next((one.values[k] for one in parameters if one.part is None and one.name == GRAVITY), model.gravity)
     memo: dict[int, Any] = {id(model.bodies[0]): model.bodies[0]}
-    renamed = {id(one): renamed(one, named) for one in expressions_of(model) if not named.keys().isdisjoint(one.names)}
+    expressions = {id(one): renamed(one, named) for one in expressions_of(model) if not named.keys().isdisjoint(one.names)}
     given = () if model.network is None else model.network.blocks
-    changed = {id(block) for block in given if any(id(driver) in renamed for driver in block.drivers())}
+    changed = {id(block) for block in given if any(id(driver) in expressions for driver in block.drivers())}
     shared = [f for f in (*model.drivers, *user_functions(model)) if id(getattr(f, "block", None)) not in changed]
-    memo |= {id(function): function for function in shared} | renamed
+    memo |= {id(function): function for function in shared} | expressions
     blocks = [deepcopy(block, dict(memo)) if id(block) in changed else block for block in given]
     memo |= {id(block): own for block, own in zip(given, blocks, strict=True)}
     for body in model.bodies[1:]:
@@ -69,7 +69,7 @@ def variant_system(model: Model, parameters: Sequence[Parameter], k: int) -> Sys
     bodies = [memo[id(body)] for body in model.bodies[1:]]
     copies: list[Any] = [deepcopy(part, memo) for part in parts]
     for number, part in enumerate(parts[: len(model.joints)]):
-        if any(id(joint) in values for joint in part.needs()) or id(getattr(part, "profile", None)) in renamed:
+        if any(id(joint) in values for joint in part.needs()) or id(getattr(part, "profile", None)) in expressions:
             copies[number] = copies[number].remade()
     system.bodies += bodies  # as they are: force elements have added parts of their own already
     system.joints += copies[: len(model.joints)]
