@@ -11,7 +11,7 @@ from haugmbd.integrators.initial_state import projected
 from haugmbd.sensitivity.parameters import Parameters, builder_of, nominal_model, varied_model
 from haugmbd.sensitivity.paths import numbers_of
 from haugmbd.simulation.results.named_outputs import Reader, parse_output
-from tests.support.coupling_samples import sample
+from tests.support.coupling_samples import carrier, sample
 from tests.support.designs import pendulum
 
 EXACT = 1e-8
@@ -65,8 +65,23 @@ PARTS = {
     ),
 }
 SYSTEMS = {name: (on_a_pendulum(make), r"(x|bob|pin)\." if name == "Body" else r"x\.", ANGLE) for name, make in PARTS.items()}
+
+
+def with_profile(kind):
+    """Return the carrier with a coupling by a function of a coordinate whose numbers are named parameters."""
+    system, first, _, guide, thread = carrier()
+    profile = mbd.Expression("a * (cos(t) - cos(0.3)) + b * sin(t - 0.3)", parameters={"a": 0.02, "b": 0.01})
+    screw = mbd.Expression("a * t + b * sin(t)", parameters={"a": 0.03, "b": 0.02})
+    turns, slides = thread.coordinate("angle"), thread.coordinate("displacement")
+    system.add(kind("sample", first, guide, profile) if kind is joints.Cam else kind("sample", turns, slides, screw))
+    return system
+
+
+SYSTEMS |= {
+    kind.__name__: (lambda kind=kind: with_profile(kind), "[ab]$", None) for kind in (joints.CoordinateFunction, joints.Cam)
+}
 for _kind in (*joints.COUPLINGS, *joints.ROLLING, *joints.GUIDES, *joints.ROPES, *joints.MOTIONS):
-    SYSTEMS[_kind.__name__] = (lambda kind=_kind: sample(kind), r"sample\.", None)
+    SYSTEMS.setdefault(_kind.__name__, (lambda kind=_kind: sample(kind), r"sample\.", None))
 
 
 def numbers(system, pattern, rng):
