@@ -21,7 +21,15 @@ from tests.support.samples import (
 def test_the_catalogue_holds_every_joint_that_the_package_exports():
     exported = {getattr(joints, name) for name in joints.__all__}
     classes = {x for x in exported if inspect.isclass(x) and issubclass(x, Joint) and not inspect.isabstract(x)}
-    assert classes == {*joints.CATALOGUE, *joints.COUPLINGS, *joints.ROLLING, *joints.GUIDES, *joints.ROPES, *joints.MOTIONS}
+    assert classes == {
+        *joints.CATALOGUE,
+        *joints.COUPLINGS,
+        *joints.ROLLING,
+        *joints.GUIDES,
+        *joints.ROPES,
+        *joints.MOTIONS,
+        *joints.FREEWHEELS,
+    }
     assert len(set(joints.CATALOGUE)) == len(joints.CATALOGUE)
 
 

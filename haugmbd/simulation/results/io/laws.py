@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from haugmbd.bodies.part import CALL
 from haugmbd.content_digest import PYTHON, NoContent, digest_of, register_content, sorted_state
 from haugmbd.control.block import Block
 from haugmbd.control.output import BlockOutput
@@ -29,7 +30,7 @@ UNKNOWN = "unknown"
 """The digest of a law without content; in one process it is followed by the place of the law in memory."""
 LANGUAGE = "compiled by Python"
 """The key of the version whose code is digested."""
-MADE_ANEW = ("_given", "_faults")
+MADE_ANEW = ("_given", "_faults", CALL)
 """Attributes of a block that follow from the others."""
 
 
