@@ -537,6 +537,8 @@ class _Hasher:
         arguments = arguments[1:] if arguments and arguments[0] is kind else arguments
         self._inside(kind.__name__, arguments)
         self._state(x, state)
+        if isinstance(x, np.ndarray) and not isinstance(x, np.ma.MaskedArray | np.memmap) and getattr(x, "__dict__", None):
+            self._state(x, vars(x))  # which the recipe of an array leaves out
         self._each((f"[{k}]", part) for k, part in enumerate(items or ()))
         for key, value in pairs or ():
             self.put(key)

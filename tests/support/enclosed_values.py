@@ -87,6 +87,16 @@ def _decorated(x):
     return outer
 
 
+class WithUnit(np.ndarray):
+    """An array with attributes, as those of packages of units are."""
+
+
+def _with_unit(k):
+    array = np.zeros(2).view(WithUnit)
+    array.scale = k
+    return array
+
+
 def system_of_law(k):
     """A system whose Python law encloses an array."""
     gain = np.array([0.0, k])
@@ -118,6 +128,7 @@ LEAVES = {
     "array of objects": lambda k: np.array([{"k": k}, None], dtype=object),
     "structured array": lambda k: np.array([(1, k)], dtype=[("a", "i4"), ("b", "f8")]),
     "masked array": lambda k: np.ma.array([1.0, 2.0], mask=[k == 2, False]),
+    "array with attributes": _with_unit,
     "range": range,
     "slice": slice,
     "Decimal": Decimal,

@@ -25,6 +25,14 @@ def test_a_value_is_told_from_another_one_and_not_from_one_that_is_made_anew(kin
     assert digest_of(make(2)) != digest_of(make(3))
 
 
+def test_a_mapped_array_is_its_numbers(tmp_path):
+    mapped = np.memmap(tmp_path / "numbers", dtype=np.float64, mode="w+", shape=(3,))
+    before = digest_of(mapped)
+    assert before == digest_of(mapped.copy())
+    mapped[1] = 3.0
+    assert digest_of(mapped) != before
+
+
 @pytest.mark.parametrize("kind", WRAPPERS)
 def test_a_value_in_any_object_is_told_from_another_one(kind):
     wrap = WRAPPERS[kind]
