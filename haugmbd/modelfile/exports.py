@@ -289,8 +289,8 @@ Terms = tuple[tuple[Coordinate, float], ...]
 
 
 def constant_terms(joint: Joint) -> Terms:
-    """Return the coordinates and coefficients of a coupling that is constant in time; () for any other joint."""
-    linear = isinstance(joint, Coupling) and not isinstance(joint, CoordinateFunction)
+    """Return the coordinates and coefficients of a coupling that holds at all times; () for any other joint."""
+    linear = isinstance(joint, Coupling) and not isinstance(joint, CoordinateFunction) and not joint.one_way
     return joint.terms if isinstance(joint, Coupling) and linear and isinstance(joint.f, Constant) else ()
 
 
