@@ -243,6 +243,15 @@ def test_files_of_other_programs_hold_no_freewheel(write, tmp_path):
     assert "pawl" not in (tmp_path / f"a.{ending}").read_text()
 
 
+@pytest.mark.parametrize("write", ["write_mjcf", "write_urdf", "write_sdf", "write_asmt"])
+def test_files_of_other_programs_do_not_switch_on_what_is_off(write, tmp_path):
+    system = shafts()
+    system.add(Coupling("later", {system["pin hub"]: 1.0, system["pin wheel"]: -1.0}, active=False))
+    ending = write.removeprefix("write_").replace("mjcf", "xml")
+    with pytest.raises(mbd.ModelFileError, match="'later'.*off at the start"):
+        getattr(mbd, write)(system, tmp_path / f"a.{ending}", leave_out=True)
+
+
 def test_an_impact_that_would_pull_at_a_locked_freewheel_is_refused_and_a_spring_lets_it_slip():
     system = shafts(torque="2")
     rigid = {"restitution": 0.5}
