@@ -30,6 +30,7 @@ from haugmbd.impacts.impulse_equations import FactoredSystem, RowSet
 from haugmbd.impacts.impulse_result import Impulse, SolvedImpulse
 from haugmbd.impacts.plain_impulse import plain_impulse
 from haugmbd.model.inspection.given import model_given
+from haugmbd.model.inspection.run_memory import need_no_freewheels
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 
@@ -96,6 +97,7 @@ def impulse(
     """
     check_law(impact)
     model, touched = model_given(model, "impulse", tolerance), contacts_given(contacts)
+    need_no_freewheels(model, "impulse")
     if not all(contact.is_plain for contact in touched):
         return frictional_impulse(read_arguments(model, state, applied, (), close, touching), touched, touching, impact)
     found = solve_impulse(read_arguments(model, state, applied, touched, close, touching, impact))

@@ -75,6 +75,14 @@ def checked(system: Any, path: Any, ending: str) -> Path:
     ]
     if strange:
         raise ModelFileError(str(where), strange, "cannot hold the system")
+    off = [part for part in system.inactive if not getattr(part, "one_way", False)]
+    if off:
+        what = "it is off at the start (active=False), and in the file it would act"
+        faults = [
+            Fault(f"{type(part).__name__} {part.name!r}", what, "Remove it: system.remove(...), or save the system as .json.")
+            for part in off
+        ]
+        raise ModelFileError(str(where), faults, "cannot hold the system")
     return where
 
 
@@ -289,8 +297,8 @@ Terms = tuple[tuple[Coordinate, float], ...]
 
 
 def constant_terms(joint: Joint) -> Terms:
-    """Return the coordinates and coefficients of a coupling that is constant in time; () for any other joint."""
-    linear = isinstance(joint, Coupling) and not isinstance(joint, CoordinateFunction)
+    """Return the coordinates and coefficients of a coupling that holds at all times; () for any other joint."""
+    linear = isinstance(joint, Coupling) and not isinstance(joint, CoordinateFunction) and not joint.one_way
     return joint.terms if isinstance(joint, Coupling) and linear and isinstance(joint.f, Constant) else ()
 
 

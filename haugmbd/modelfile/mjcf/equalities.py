@@ -43,7 +43,8 @@ def _coupling(joint: Coupling, branches: list[Branch], faults: list[Fault]) -> l
     terms = constant_terms(joint)
     where = f"joint {joint.name!r}"
     if not 1 <= len(terms) <= 2:
-        why = "it is not linear" if isinstance(joint, CoordinateFunction) else "its f changes with time"
+        own = "it acts one way alone" if joint.one_way else "its f changes with time"
+        why = "it is not linear" if isinstance(joint, CoordinateFunction) else own
         what = "it couples more than two coordinates" if terms else why
         faults.append(Fault(where, f"the file holds no such {type(joint).__name__}: {what}", REMEDY))
         return []

@@ -221,6 +221,7 @@ def test_a_coordinate_of_a_joint_with_several_freedoms_is_taken():
     [
         lambda s: mbd.Stepper(s, h=1e-3, inputs=[], outputs=["pin hub.angle"]),
         lambda s: mbd.batch(s.compile(), states=[s.compile().state()]),
+        lambda s: mbd.impulse(s.compile()),
         mbd.linearize,
         mbd.equilibrium,
         lambda s: mbd.sensitivity(s, {"wheel.mass": 1.0}, ["body.wheel.omega[2]"], t_end=0.1, h=1e-3),
@@ -231,6 +232,24 @@ def test_a_coordinate_of_a_joint_with_several_freedoms_is_taken():
 def test_other_roads_refuse_it_by_name(ask):
     with pytest.raises(mbd.UsageError, match="'pawl'"):
         ask(shafts())
+
+
+@pytest.mark.parametrize("write", ["write_mjcf", "write_urdf", "write_sdf", "write_asmt"])
+def test_files_of_other_programs_hold_no_freewheel(write, tmp_path):
+    """It is not written as the coupling that holds both ways."""
+    ending = write.removeprefix("write_").replace("mjcf", "xml")
+    found = getattr(mbd, write)(shafts(), tmp_path / f"a.{ending}", leave_out=True)
+    assert any("holds no such Freewheel" in text for text in found.left_out)
+    assert "pawl" not in (tmp_path / f"a.{ending}").read_text()
+
+
+@pytest.mark.parametrize("write", ["write_mjcf", "write_urdf", "write_sdf", "write_asmt"])
+def test_files_of_other_programs_do_not_switch_on_what_is_off(write, tmp_path):
+    system = shafts()
+    system.add(Coupling("later", {system["pin hub"]: 1.0, system["pin wheel"]: -1.0}, active=False))
+    ending = write.removeprefix("write_").replace("mjcf", "xml")
+    with pytest.raises(mbd.ModelFileError, match="'later'.*off at the start"):
+        getattr(mbd, write)(system, tmp_path / f"a.{ending}", leave_out=True)
 
 
 def test_an_impact_that_would_pull_at_a_locked_freewheel_is_refused_and_a_spring_lets_it_slip():
