@@ -121,12 +121,13 @@ def read_outputs(design: Design, tangents: Tangents) -> tuple[Array, Array, npt.
     for k, output in enumerate(design.outputs):
         if output.kind in TIMES:
             values[:, k], jacobian[:, k] = tangents.times[output.text]
-    for k, name in enumerate(design.p if design.calls_python or tangents.pieces else ()):
+    may_enter_nothing = design.calls_python or tangents.pieces or design.model.parts is not None
+    for k, name in enumerate(design.p if may_enter_nothing else ()):
         still = max(float(np.abs(x[:, :, k] if x is jacobian else x[:, k]).max(initial=0.0)) for x in (jacobian, tangents.dY))
         if not design.enters(name) and still * design.p.sizes[k] <= NOTHING * (1.0 + float(np.abs(values).max(initial=0.0))):
             raise UsageError(
-                f"parameter {name!r} enters nothing: no number of the model, no function that acts in this run and no output changes with "
-                "it. Leave it out, or use it in build(...)."
+                f"parameter {name!r} enters nothing: no number of the model, no function or part that acts in this run and no output "
+                "changes with it. Leave it out, or use it in build(...)."
             )
     jacobian[:, ~unique] = np.nan
     return values, jacobian, unique

@@ -33,7 +33,7 @@ from haugmbd.model.compiling.numbering import numbered_by_origin
 from haugmbd.model.inspection.run_memory import need_no_freewheels
 from haugmbd.model.model import Model
 from haugmbd.sensitivity.paths import numbers_of, put_component, system_with, unknown_path
-from haugmbd.system.rebuilt import rebuilt_model
+from haugmbd.system.rebuilt import rebuilt_in_part
 from haugmbd.system.system import System
 from haugmbd.workspace.layout import Pack
 
@@ -48,16 +48,22 @@ def nominal_model(system: System) -> Model:
 
 def varied_model(system: System, nominal: Model) -> Model:
     """Return the model of the same parts with other numbers; raise for faults, and if its tables have another structure."""
-    with numbered_by_origin():
-        model = rebuilt_model(system, nominal, nominal.solver)
-    same = np.array_equal(model.tables.ints, nominal.tables.ints)
+    with numbered_by_origin(), np.errstate(invalid="ignore"):  # a number that is not valid makes others that are not finite
+        model = rebuilt_in_part(system, nominal, nominal.solver)
+    same = np.array_equal(model.tables.ints, nominal.tables.ints) and _off(model) == _off(nominal)
     if not (same and np.isfinite(model.tables.reals).all() and np.isfinite(model.y0).all()):
         parts: tuple[Any, ...] = (*system.bodies, *system.joints, *system.loads, *system.contacts, *system.blocks)
         faults = tuple(fault for part in parts for fault in part.faults())
-        if faults:  # a number that is not valid
+        if faults:
             raise ModelError(faults)
         raise UsageError("the structure of the model changes: other bodies, joints, rows or loads")
     return model
+
+
+def _off(model: Model) -> frozenset[str]:
+    """Return the names of the parts that are off."""
+    names: frozenset[str] = frozenset() if model.parts is None else model.parts.structure.off
+    return names
 
 
 def driver_constants(model: Model) -> Array:
@@ -271,8 +277,8 @@ def _by_paths(system: System, p: Parameters) -> Builder:
     model = nominal_model(system)
     of_batch = variables_of(model)
     paths = {path_of(name, of_batch) for name in p}
-    if all(path in of_batch and _has_value(of_batch[path]) for path in paths):
-        return by_paths(model)
+    if not system.inactive and all(path in of_batch and _has_value(of_batch[path]) for path in paths):
+        return by_paths(model)  # a model knows the parts that are on
     known = numbers_of(system, model)
     for name in p:
         path, index = (name, ()) if name in known else component(name)

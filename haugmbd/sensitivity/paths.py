@@ -127,72 +127,83 @@ def put_component(name: str, value: Array, index: tuple[int, ...], x: float) -> 
 
 
 class _Copy:
-    """The parts of a system, made again.  memo: what stands for each object, by its id"""
+    """The parts of a system, made again.
+
+    changes: numbers of parts, with their new values
+    stands_for: what takes the place of a part, an expression or the ground of the system, by its id
+    """
 
     def __init__(self, system: System, model: Model, changes: list[tuple[Number, Array]]) -> None:
-        self.system, self.changes = system, [(one, x) for one, x in changes if one.part is not None]
-        named = {one.name: float(x) for one, x in changes if one.part is None and one.name != GRAVITY}
-        gravity = next((x for one, x in changes if one.part is None and one.name == GRAVITY), system.gravity)
-        self.made_system = System(system.name, gravity=gravity, parameters=dict(system.parameters), tolerance=system.tolerance)
-        self.made_system.ground = self.made_system.bodies[0] = system.ground
-        self.memo: dict[int, Any] = {id(system.ground): system.ground}
-        self.memo |= {id(one): renamed(one, named) for one in expressions_of(model) if not named.keys().isdisjoint(one.names)}
+        self.system, self.changes = system, [(number, x) for number, x in changes if number.part is not None]
+        of_system = {number.name: x for number, x in changes if number.part is None}
+        gravity = of_system.pop(GRAVITY, system.gravity)
+        named = {name: float(x) for name, x in of_system.items()}
+        self.copy = System(system.name, gravity=gravity, parameters=dict(system.parameters), tolerance=system.tolerance)
+        self.copy.ground = self.copy.bodies[0] = system.ground
+        self.stands_for: dict[int, Any] = {id(system.ground): system.ground}
+        for expression in expressions_of(model):
+            if not named.keys().isdisjoint(expression.names):
+                self.stands_for[id(expression)] = renamed(expression, named)
 
     def made(self) -> System:
-        """Return the system."""
-        off = {id(part) for part in self.system.inactive}
+        """Return the system; parts that are off are off in it."""
+        off = set(map(id, self.system.inactive))
         for sensor in self.system.sensors:
-            self.made_system.add(sensor)
+            self.copy.add(sensor)
         for part in parts_of(self.system):
             if isinstance(part, Joint):
                 part.put_on_ground(self.system.ground)
-            again = self.memo[id(part)] = self.made_part(part)
-            active = not (id(part) in off or getattr(part, "active", True) is False)
-            self.made_system.add(again, active=True) if active else self.made_system.add(again, active=False)
-            if hasattr(part, "parts") and callable(part.parts) and not isinstance(part, Driver):
-                self.memo |= {id(old): new for old, new in zip(part.parts(), again.parts(), strict=True)}
-        return self.made_system
+            again = self.stands_for[id(part)] = self.made_part(part)
+            joint_is_off = getattr(part, "active", True) is False  # also the rope of a load
+            self.copy.add(again, active=not (joint_is_off or id(part) in off))
+            if hasattr(part, "parts") and callable(part.parts) and not isinstance(part, Driver):  # bodies and joints of its own
+                self.stands_for |= {id(old): new for old, new in zip(part.parts(), again.parts(), strict=True)}
+        return self.copy
 
     def made_part(self, part: Any) -> Any:
         """Return a part with its values, made by the call that has made it; a copy of one that was made otherwise."""
-        changes = {one.name: value for one, value in self.changes if one.part is part}
+        changes = {number.name: value for number, value in self.changes if number.part is part}
         if isinstance(part, Body):
-            if not changes:
-                return part
-            values = {name: getattr(part, name) for name in OF_BODY} | changes
-            mass, J_bar = float(values.pop("mass")), values.pop("J_bar")
-            return Body(part.name, mass, J_bar, **values, shape=part.shape)
+            return _body_with(part, changes) if changes else part
         call = call_of(part)
         if call is None:
-            again = deepcopy(part, dict(self.memo))
+            again = deepcopy(part, dict(self.stands_for))
             return again.varied(**changes) if changes else again
-        bound: Any = signature_of(part.__class__).bind(part, *call.positional, **call.named)
-        late = dict[str, Any]()
+        # numbers that were set since the call, then those that vary
         own = arguments_of_part(part)
-        for name, value in ({n: own[n] for n in getattr(part, "variable", {}) if n in own} | changes).items():
-            if name in signature_of(part.__class__).parameters:
-                bound.arguments[name] = _like(value)
-            elif name in changes:
-                late[name] = value
-        args, named = bound.args[1:], bound.kwargs
-        again = type(part)(*(self.mapped(x) for x in args), **{name: self.mapped(x) for name, x in named.items()})
-        return again.varied(**late) if late else again
+        values = {name: own[name] for name in getattr(part, "variable", {}) if name in own} | changes
+        signature = signature_of(part.__class__)
+        bound: Any = signature.bind(part, *call.positional, **call.named)
+        bound.arguments |= {name: _like(value) for name, value in values.items() if name in signature.parameters}
+        positional, named = bound.args[1:], bound.kwargs
+        again = type(part)(*map(self.mapped, positional), **{name: self.mapped(x) for name, x in named.items()})
+        # numbers that are derived from others in the constructor
+        derived = {name: value for name, value in changes.items() if name not in signature.parameters}
+        return again.varied(**derived) if derived else again
 
     def mapped(self, x: Any) -> Any:
         """Return an argument with the parts of the copy in place of those of the system."""
-        if id(x) in self.memo:
-            return self.memo[id(x)]
+        if id(x) in self.stands_for:
+            return self.stands_for[id(x)]
         if isinstance(x, tuple) and not hasattr(x, "_fields"):
             return tuple(map(self.mapped, x))
         if isinstance(x, list):
             return list(map(self.mapped, x))
         if isinstance(x, dict):
             return {self.mapped(key): self.mapped(value) for key, value in x.items()}
-        if isinstance(x, np.ndarray | float | int | str | None) or (isinstance(x, Driver) and not isinstance(x, BlockOutput)):
+        is_number = isinstance(x, np.ndarray | float | int | str | None)
+        is_driver = isinstance(x, Driver) and not isinstance(x, BlockOutput)
+        is_function = callable(x) and not isinstance(x, Part | BlockOutput)
+        if is_number or is_driver or is_function:  # it refers to no part
             return x
-        if callable(x) and not isinstance(x, Part | BlockOutput):
-            return x
-        return deepcopy(x, dict(self.memo))
+        return deepcopy(x, dict(self.stands_for))
+
+
+def _body_with(body: Body, changes: Mapping[str, Any]) -> Body:
+    """Return a body with other numbers."""
+    values = {name: getattr(body, name) for name in OF_BODY} | dict(changes)
+    mass, J_bar = float(values.pop("mass")), values.pop("J_bar")
+    return Body(body.name, mass, J_bar, **values, shape=body.shape)
 
 
 def _like(value: Any) -> Any:

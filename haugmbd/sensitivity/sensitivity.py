@@ -171,8 +171,9 @@ def sensitivity(build: Any, p: Any, outputs: Any, *, run: str = "simulate", **ar
     Notes
     -----
     The steps of the run are made again in dual numbers, by the kernels of the library, with tables that are differentiated by building.
-    The derivative is that of the discrete solution, its steps and projections, to rounding. Functions of Python, and reactions among
-    the outputs, are differenced on both sides of each parameter, to about 1e-9.
+    The derivative is that of the discrete solution, its steps and projections, to rounding; behind an event that moves, to the error of
+    the method, since the steps that begin anew there move with it. Functions of Python, and reactions among the outputs, are differenced
+    on both sides of each parameter, to about 1e-9.
     Sources: Haug, Wehage, Mani (1984); Griewank and Walther (2008).
     """
     parameters, run = as_parameters(p), run_of(run)

@@ -130,6 +130,36 @@ class Instants(NamedTuple):
     y: Array
 
 
+class _Step(NamedTuple):
+    """A step of an explicit method, with the states within it.  T: (2,) and Y: (2, ny) at its ends"""
+
+    piece: Design
+    tableau: Any
+    T: Array
+    Y: Array
+
+    def state(self, t: float) -> Array:
+        """Return the state that a step of the method to time t reaches; at the ends that of the run."""
+        if t in self.T:
+            return np.asarray(self.Y[self.T.tolist().index(t)])
+        (y,) = states_beside(self.piece, self.tableau, self.T, self.Y, np.array([t]))
+        return np.asarray(y, dtype=np.float64)
+
+    def at_rest(self, joint: str) -> float:
+        """Return the time at which the rate of a joint, which has other signs at the ends, is zero."""
+
+        def rate(t: float) -> float:
+            return float(_rates_of_joint(self.piece.model, joint, np.array([t]), self.state(t)[None])[0])
+
+        return float(brentq(rate, self.T[0], self.T[1], xtol=1e-16 * (1.0 + abs(self.T[0])), rtol=1e-15))
+
+
+def _rates_of_joint(model: Model, joint: str, t: Array, y: Array) -> Array:
+    """Return the rates (nt,) of a joint of one freedom."""
+    motion: Any = Result(model, t, y).joint(joint)
+    return np.asarray(motion.rate)
+
+
 class Motion:
     """The pieces of a motion, each with its tape, and the times of its events."""
 
@@ -188,29 +218,21 @@ class Motion:
         One that ends a moment before has both, and so has one that begins a moment behind. Steps of a given length are not divided: the
         derivative is that of their discrete solution.
         """
-        tableau, found = self.method.tableau, list[tuple[float, Array]]()
         T, Y = np.array(T), np.array(Y)
         loads = [e.load for e in piece.model.loads if isinstance(e.load, JointFriction) and e.load.law.has_state]
         if not loads or self.step is not None or len(T) < 2:  # noqa: PLR2004
             return Instants(np.zeros(0), np.zeros((0, Y.shape[1])))
         need_one_rate(piece.model, loads, T, Y)
-        for name in sorted({load.bearing.name for load in loads}):
-            rates_of_joint: Any = Result(piece.model, T, Y).joint(name).rate
-            for k in np.flatnonzero(rates_of_joint[1:] * rates_of_joint[:-1] < 0.0).tolist():
-
-                def of_step(t: float, k: int = k) -> Array:
-                    (state,) = states_beside(piece, tableau, T[k : k + 2], Y[k : k + 2], np.array([t]))
-                    return np.asarray(state, dtype=np.float64)
-
-                def rate(t: float, name: str = name, k: int = k, of_step: Callable[..., Array] = of_step) -> float:
-                    y: Any = Y[k] if t == T[k] else Y[k + 1] if t == T[k + 1] else of_step(t)
-                    joint: Any = Result(piece.model, np.array([t]), y[None]).joint(name)
-                    return float(joint.rate[0])
-
-                at_rest = float(brentq(rate, T[k], T[k + 1], xtol=1e-16 * (1.0 + abs(T[k])), rtol=1e-15))
-                beside = ASIDE * (1.0 + abs(T[k]))
-                found += [(t, of_step(t)) for t in (at_rest - beside, at_rest + beside) if T[k] < t < T[k + 1]]
-        return Instants(np.array([t for t, _ in found]), np.array([y for _, y in found]).reshape(len(found), Y.shape[1]))
+        times, states = list[float](), list[Array]()
+        for joint in sorted({load.bearing.name for load in loads}):
+            rates_at_ends = _rates_of_joint(piece.model, joint, T, Y)
+            for k in np.flatnonzero(rates_at_ends[1:] * rates_at_ends[:-1] < 0.0).tolist():
+                step = _Step(piece, self.method.tableau, T[k : k + 2], Y[k : k + 2])
+                at_rest, aside = step.at_rest(joint), ASIDE * (1.0 + abs(T[k]))
+                inside = [t for t in (at_rest - aside, at_rest + aside) if T[k] < t < T[k + 1]]
+                times += inside
+                states += map(step.state, inside)
+        return Instants(np.array(times), np.array(states).reshape(len(times), Y.shape[1]))
 
     def _behind_law(self, piece: Design, segment: Any, tape: Tape, law: Law, following: Law) -> Array:
         """Return the tangents (n, ny) behind a change of the law, at its fixed time:  dY + (f- - f+) dt."""

@@ -240,7 +240,8 @@ class Design:
     def _need_entry(self, name: str, plus: Variation, slopes: Sequence[Array]) -> None:
         """Raise UsageError for a parameter that enters nothing."""
         enters = self._moves(slopes, self.p.part(name).size) or contact_numbers(plus.model) != contact_numbers(self.model)
-        if not (enters or self.calls_python or plus.arguments or self.built.arguments) and plus.outputs == self.outputs:
+        later = self.calls_python or plus.arguments or self.built.arguments or self.model.parts is not None  # see `read_outputs`
+        if not (enters or later) and plus.outputs == self.outputs:
             raise UsageError(
                 f"parameter {name!r} enters nothing: no number of the model, of its modelled state or of the outputs changes with it. "
                 "Leave it out, or use it in build(...)."

@@ -5,8 +5,11 @@ The dependent rows are those of the nominal model, and so is what measures lengt
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.control.diagram.build import build_network
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -24,7 +27,7 @@ def rebuilt_model(system: System, nominal: Model, solver: str | None = None) -> 
     """Return the model of the parts of a system, with the dependent rows and the measures of `nominal`;  solver: as in `System.compile`"""
     equations = JointEquations(system.joints)
     bind_expressions(system.name, dict(system.parameters), equations.that_were_read(), (*system.loads, *system.blocks))
-    network, _ = build_network(system.blocks, system.sensors, system.bodies, system.joints, system.loads, State.from_y)
+    network, _ = build_network(system.blocks, system.sensors, system.bodies, *system.signal_parts, State.from_y)
     model = build_model(
         system.name,
         system.bodies,
@@ -36,8 +39,23 @@ def rebuilt_model(system: System, nominal: Model, solver: str | None = None) -> 
         equations=equations,
         network=network,
         contacts=tuple(system.contacts),
+        layout=system.layout,
     )
     return put_frozen(model, nominal)
+
+
+def rebuilt_in_part(system: System, nominal: Model, solver: str | None = None) -> Model:
+    """Return the model as `rebuilt_model` does, of the parts that are on at the start; it knows the others, as a compiled one does."""
+    if not system.inactive:
+        return rebuilt_model(system, nominal, solver)
+    acting, parts = system.acting(_angles_of_couplings(system))
+    return replace(rebuilt_model(acting, nominal, solver), parts=parts)
+
+
+def _angles_of_couplings(system: System) -> tuple[Coordinate, ...]:
+    """Return the joint angles that couplings of a system read, also those that are off."""
+    whole = build_model(system.name, system.bodies, system.joints, (), np.zeros(3), equations=JointEquations(system.joints))
+    return tuple(q for q, _ in whole.angles)
 
 
 def put_frozen(model: Model, nominal: Model) -> Model:

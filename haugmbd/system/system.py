@@ -18,6 +18,7 @@ from haugmbd.bodies.part import frozen_part
 from haugmbd.bodies.validation import numbers
 from haugmbd.compiled.collection import collection_paused
 from haugmbd.constraints.base import Primitive
+from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.joint import Joint, Single
 from haugmbd.contact.contact import Contact
 from haugmbd.contact.contacts import Contacts
@@ -136,7 +137,7 @@ class System(Compilable):
 
     _off: tuple[Any, ...] = ()
     """Loads and contacts that are off at the start; joints know it themselves."""
-    _layout: StateLayout | None = None
+    layout: StateLayout | None = None
     _of_signals: tuple[Sequence[Joint], Sequence[ForceElement]] | None = None
     """Of the system of those parts alone that are on: the layout of the state, and the joints and loads that signals are of."""
 
@@ -434,7 +435,7 @@ class System(Compilable):
             if checked.redundancy is None
             else {"warnings": checked.notes, "redundancy": checked.redundancy}
         )
-        if checked.model is not None and not (self.loads or checked.network or no_tree or self._layout):  # it is whole
+        if checked.model is not None and not (self.loads or checked.network or no_tree or self.layout):  # it is whole
             model = checked.model.changed(**found, contacts=tuple(self.contacts))
         else:
             gravity = np.array(self.gravity, dtype=np.float64)
@@ -449,7 +450,7 @@ class System(Compilable):
                 equations=equations,
                 network=checked.network,
                 contacts=tuple(self.contacts),
-                layout=self._layout,
+                layout=self.layout,
             )
         if no_tree:
             model = replace(model, solver_reason="because rows depend on others")
@@ -463,14 +464,21 @@ class System(Compilable):
         whole = self._checked(False, tolerance, solver)[0]
         if whole.faults:
             raise ModelError(whole.faults)
-        acting, parts = self._acting(whole)
+        acting, parts = self.acting(self._angles_of(whole))
         model = acting._compiled_acting(check_pose=check_pose, redundancy=redundancy, tolerance=tolerance, solver=solver)
         return replace(model, parts=parts)
 
-    def _acting(self, whole: Checked) -> tuple[System, SwitchableParts]:
-        """Return the system of the parts alone that are on at the start, and all parts;  whole: what is known of all of them"""
+    @staticmethod
+    def _angles_of(whole: Checked) -> tuple[Coordinate, ...]:
+        """Return the joint angles that couplings read;  whole: what is known of all parts"""
+        return () if whole.model is None else tuple(q for q, _ in whole.model.angles)
+
+    def acting(self, angles: tuple[Coordinate, ...]) -> tuple[System, SwitchableParts]:
+        """Return the system of the parts alone that are on at the start, and all parts.
+
+        angles: the joint angles that couplings of the whole system read
+        """
         off = self.inactive
-        angles = () if whole.model is None else tuple(q for q, _ in whole.model.angles)
         loads = tuple(self.loads)
         layout = StateLayout(loads, (*(q for load in loads for q in load.coordinates() if q.turns), *angles))
         names = frozenset(part.name for part in off)
@@ -479,7 +487,7 @@ class System(Compilable):
         acting = System(self.name, gravity=self.gravity, parameters=self._parameters, tolerance=self.tolerance)
         acting.ground, acting.bodies, acting.joints, acting.loads = self.ground, self.bodies, joints, some
         acting.contacts, acting.blocks, acting.sensors = contacts, self.blocks, self.sensors
-        acting.import_report, acting._layout, acting._of_signals = self.import_report, layout, (self.joints, self.loads)
+        acting.import_report, acting.layout, acting._of_signals = self.import_report, layout, (self.joints, self.loads)
         twice = sorted(name for name in names if sum(part.name == name for part in parts.parts) > 1)
         known = set(map(id, self.joints))
         users: list[Joint | ForceElement] = [*self.joints, *loads]
@@ -506,7 +514,10 @@ class System(Compilable):
         if not (self.inactive and at_pose):
             return self._checked(at_pose, tolerance, solver)[0]
         whole = self._checked(False, tolerance, solver)[0]
-        return whole if whole.faults else self._acting(whole)[0]._checked(at_pose, tolerance, solver)[0]
+        if whole.faults:
+            return whole
+        acting, _ = self.acting(self._angles_of(whole))
+        return acting._checked(at_pose, tolerance, solver)[0]
 
     @collection_paused()
     def _checked(
@@ -550,7 +561,7 @@ class System(Compilable):
         return checked._replace(network=moving) if driven else self._with_network(checked), equations
 
     @property
-    def _signal_parts(self) -> tuple[Sequence[Joint], Sequence[ForceElement]]:
+    def signal_parts(self) -> tuple[Sequence[Joint], Sequence[ForceElement]]:
         """Return the joints and loads that signals are of."""
         return (self.joints, self.loads) if self._of_signals is None else self._of_signals
 
@@ -563,7 +574,7 @@ class System(Compilable):
 
     def _network(self, driven: Sequence[tuple[str, BlockOutput]], *, try_it: bool) -> tuple[Network | None, tuple[Fault, ...]]:
         """Return the blocks, and their faults;  driven: the outputs that drive joints;  try_it: whether functions are called."""
-        parts = self._signal_parts
+        parts = self.signal_parts
         network, faults = build_network(self.blocks, self.sensors, self.bodies, *parts, State.from_y, self.contacts, driven)
         if network is not None and try_it and not faults:
             faults = try_network(network, parts[1], driven)

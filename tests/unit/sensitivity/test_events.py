@@ -110,6 +110,21 @@ def clutch(inertia, w, at):
     return system, {"events": [parts, joins]}
 
 
+def caught(m, k, w, s):
+    """Return a mass that leaves another one on parallel rails: as it comes back, a coupling and a spring that are off catch it."""
+    system = mbd.System("caught", gravity=(0, 0, 0))
+    comes, rests = (
+        system.add(mbd.Body(name, mass, (0.1, 0.1, 0.1), r=(0, y, 0), v=(v, 0, 0)))
+        for name, mass, y, v in (("comes", m, 0.0, w), ("rests", 2.0, 1.0, 0.0))
+    )
+    a, b = (system.add(TJ(f"rail {x.name}", system.ground, x, point=x.r, axis=(1, 0, 0))) for x in (comes, rests))
+    system.add(Coupling("grip", {a: 1.0, b: -1.0}), active=False)
+    system.add(mbd.JointSpring("buffer", b, k=k, c=0.5), active=False)
+    system.add(mbd.JointSpring("brake", a, k=s, c=0.2))
+    meets = mbd.Event("meets", lambda t, state: state.r[1, 0] - state.r[2, 0], direction=-1)
+    return system, {"events": [meets.then(lock=["grip", "buffer"])]}
+
+
 def dragged(m, mu, a):
     """Return a mass on a rail with dry friction under a force that goes back and forth."""
     system = mbd.System("dragged", gravity=(0, 0, -9.81))
@@ -182,6 +197,12 @@ RUNS = {
         ["body.mass.r[2]", "event.floor meets[0].t", "event.floor opens[0].t"],
     ),
     "switch": (switched, {"L": 0.5, "at": 0.1, "kick": 1.0}, 0.4, ["joint.pin.angle", "body.load.r[0]", "event.throw[0].t"]),
+    "parts that are off": (
+        caught,
+        {"m": 1.1, "k": 30.0, "w": 2.0, "s": 60.0},
+        0.6,
+        ["joint.rail comes.displacement", "joint.rail rests.rate", "event.meets[0].t"],
+    ),
     "clutch": (clutch, {"inertia": 0.2, "w": 3.0, "at": 0.3}, 0.5, ["joint.pin a.angle", "joint.pin b.rate", "event.joins[0].t"]),
 }
 
@@ -191,6 +212,17 @@ RUNS = {
 def test_impacts_openings_and_switches_agree_with_differences_of_whole_runs(build, p, t_end, outputs):
     S = mbd.sensitivity(build, p, outputs, t_end=t_end, integrator=TIGHT)
     assert worst(S.jacobian, differences(of_run(build, outputs, t_end, integrator=TIGHT), p)) < EXACT
+
+
+@pytest.mark.slow
+def test_behind_an_event_steps_of_a_given_length_tell_the_derivative_to_the_order_of_the_method():
+    p, missed = {"k": 200.0, "c": 2.0, "upper": 0.1}, []
+    for h in (2.5e-3, 1.25e-3):
+        steps = {"integrator": mbd.RK4(h=h)}
+        S = mbd.sensitivity(buffered, p, ANGLE, t_end=0.2, **steps)
+        missed.append(worst(S.jacobian, differences(of_run(buffered, ANGLE, 0.2, **steps), p)))
+    assert EXACT < missed[0] < 1e-6
+    assert missed[1] < missed[0] / 2**3
 
 
 def test_a_cascade_of_bounces_that_ends_has_the_derivatives_of_its_impacts():

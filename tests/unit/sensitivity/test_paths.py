@@ -6,6 +6,7 @@ import pytest
 import haugmbd as mbd
 from joints import Gear
 from tests.support.designs import pendulum, worst
+from tests.unit.sensitivity.test_events import caught
 from tests.unit.sensitivity.test_sensitivity import controlled, geared, rolling
 
 EXACT = 1e-8
@@ -74,6 +75,30 @@ WRONG = {
 def test_a_path_that_is_no_number_is_refused_by_name(path, words):
     with pytest.raises(mbd.UsageError, match=words):
         mbd.sensitivity(controlled(3.0, 0.4, 1.0), {path: 1.0}, ANGLE, t_end=0.05, h=5e-3)
+
+
+@pytest.mark.slow
+def test_a_system_keeps_its_parts_that_are_off():
+    def by_path(p, outputs, **run):
+        system, arguments = caught(1.1, 30.0, 2.0, 60.0)
+        return mbd.sensitivity(system, p, outputs, **arguments, **run).jacobian
+
+    outputs, run = ["joint.rail comes.displacement", "joint.rail rests.rate"], {"t_end": 0.6, "h": 5e-3}
+    S = mbd.sensitivity(caught, {"m": 1.1, "k": 30.0, "w": 2.0, "s": 60.0}, outputs, **run)
+    of_off = by_path({"comes.mass": 1.1, "buffer.k": 30.0, "comes.v[0]": 2.0}, outputs, **run)
+    assert worst(of_off, S.jacobian[:, :3]) < EXACT
+    assert worst(by_path({"comes.mass": 1.1}, outputs, **run), S.jacobian[:, :1]) < EXACT  # a path of a part that is on
+
+
+def test_a_part_that_goes_off_beside_the_value_is_another_structure():
+    def build(k):
+        system, arguments = caught(1.1, k, 2.0, 60.0)
+        if k > 30.0:
+            system.put_off([system["brake"]])
+        return system, arguments
+
+    with pytest.raises(mbd.UsageError, match="structure of the model changes"):
+        mbd.sensitivity(build, {"k": 30.0}, "joint.rail comes.displacement", t_end=0.4, h=5e-3)
 
 
 def test_an_array_that_has_changed_since_is_refused():
