@@ -2,7 +2,8 @@ r"""Kinks and jumps of a function of time: where steps end, so that methods keep
 
 A function that takes intervals in place of t (`autodiff.interval`) tells itself where it takes another branch: an interval on which it is
 undecided is halved, down to rounding, from left to right, and no further than it is asked for (`breaks_of`).
-Of any other function, such as one that calls `math.sin` or a table of SciPy, nothing but its values is known (`kinks_of`):
+Of any other function, such as one that calls `math.sin` or a table of SciPy, nothing is known beforehand, and it is not called at times
+that a run may never reach. The kinks of a force that presses, which must be known, are those of its values (`kinks_of`):
 
     r = f_m - (4 (f_1 + f_2) - (f_0 + f_3)) / 6        at the ends and quarters of an interval: O(h^4) where f is smooth, O(h) at a kink
 
@@ -43,8 +44,7 @@ is evaluated in floats may differ from that of its bounds."""
 APART = 1e-10
 """Relative to |t| + 1 s: a break that is nearer to the one before it is not looked for."""
 FARTHEST = 1e-6
-"""Relative to |t| + 1 s: a function that is undecided on a longer piece, near a double zero or everywhere, is one of which values alone
-are known."""
+"""Relative to |t| + 1 s: a function that is undecided on a longer piece, near a double zero or everywhere, is not searched any more."""
 
 
 class Break(NamedTuple):
@@ -68,7 +68,6 @@ def breaks_of(f: Callable[[Any], Any], start: float, end: float) -> Iterator[Bre
         except Undecided:
             pass
         except Exception:  # noqa: BLE001  a user's function may raise anything for what is no number; the run meets its own errors
-            yield from _by_values(f, resumed, end)
             return
         if b - a > CLOSE * (1.0 + abs(b)):
             middle = 0.5 * (a + b)
@@ -77,25 +76,9 @@ def breaks_of(f: Callable[[Any], Any], start: float, end: float) -> Iterator[Bre
         unit = 1.0 + abs(b)
         skip = 2.0 * skip if a - resumed <= skip * unit and resumed > start else APART
         if skip > FARTHEST:
-            yield from _by_values(f, b, end)
             return
         yield Break(max(a - CLOSE * unit, start), min(b + CLOSE * unit, end))
         resumed = b + skip * unit
-
-
-def _by_values(f: Callable[[Any], Any], start: float, end: float) -> Iterator[Break]:
-    """Yield the breaks of a function of which values alone are known; none of one that fails, or returns no numbers."""
-
-    def number(t: float) -> float:
-        values = np.asarray(f(t), dtype=np.float64).ravel()
-        return float(values @ np.cos(np.arange(len(values))))  # one number, in which breaks of no two of them cancel
-
-    try:
-        found = kinks_of(number, start, end)
-    except Exception:  # noqa: BLE001  the run meets the error itself
-        return
-    for t in found:
-        yield Break(max(t - 4.0 * NARROW * (1.0 + abs(t)), start), t)
 
 
 def kinks_of(f: Callable[[float], float], start: float, end: float) -> list[float]:

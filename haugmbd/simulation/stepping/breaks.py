@@ -40,6 +40,7 @@ from haugmbd.forces.user_function import TIME
 from haugmbd.integrators.event_location import SHORTEST, Moment, Need, ended_at, step_to
 from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.integrators.step_context import Problem, copy_options
+from haugmbd.integrators.stick_slip.watched_quantities import may_stick
 from haugmbd.model.model import Model
 from haugmbd.workspace.layout import workspace_array
 
@@ -123,11 +124,15 @@ class Watched(NamedTuple):
 
 
 class StateBreaks:
-    """The breaks of the functions of the state of one run.  need: raises the error of a status code at a time"""
+    """The breaks of the functions of the state of one run.  need: raises the error of a status code at a time
+
+    Beside friction that may stick none are looked for: it turns with the rates on its own, and says where that has no end.
+    """
 
     def __init__(self, model: Model | None, problem: Problem, method: Any, need: Need) -> None:
         self.problem, self.method, self.need = problem, method, need
-        self.functions = [] if model is None or method.step is not None or not method.stops_at_kinks else functions_of_state(model)
+        looks = model is not None and method.step is None and method.stops_at_kinks and not may_stick(model)
+        self.functions = functions_of_state(model) if looks and model is not None else []
         self._taken: tuple[Any, ...] = ()
         self._times: deque[float] = deque(maxlen=MOST_BREAKS)
         self._longest, self._left = 0.0, -np.inf

