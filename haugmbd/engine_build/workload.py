@@ -62,6 +62,14 @@ LEFT_OUT: dict[str, str] = {
     "haugmbd.geometry.narrow_phase.rates_entry": "of one pair of shapes",
     **dict.fromkeys(
         (
+            "haugmbd.batches.runs_side_by_side.run_group_entry",
+            "haugmbd.batches.side_by_side.accelerate_groups",
+            "haugmbd.model.inspection.row_gaps.gaps_of_states_entry",
+        ),
+        "of members side by side, whose kernels are compiled for another kind of number: the engine makes members one by one",
+    ),
+    **dict.fromkeys(
+        (
             "haugmbd.sensitivity.adjoint.again_entry",
             "haugmbd.sensitivity.adjoint.backward_entry",
             "haugmbd.sensitivity.adjoint.beside_entry",
@@ -288,6 +296,7 @@ def batches() -> None:
     model = double_pendulum().compile()
     many = mbd.batch(model, np.stack([model.y0, model.y0]), threads=1)
     many.accelerations()
+    many.simulate(5e-3, h=1e-3)
 
 
 def stepper() -> None:

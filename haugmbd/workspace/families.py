@@ -40,7 +40,12 @@ def new_family(name: str, number: Any, variant: str, *, records: bool = False) -
 
 @cache
 def type_in(family: Family, kind: Any) -> Any:
-    """Return a type with other numbers in place of doubles in its arrays, and of a Pack that of these numbers."""
+    """Return a type with other numbers in place of doubles in its arrays, and of a Pack that of these numbers.
+
+    Without a compiler there are no types, and nothing that stands for one changes.
+    """
+    if not COMPILES:
+        return kind
     if kind is PACK_TYPE:
         return family.pack
     if isinstance(kind, types.Array) and kind.dtype == types.float64:
