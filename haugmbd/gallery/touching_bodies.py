@@ -24,6 +24,7 @@ from haugmbd.bodies.shapes import Box, Capsule, Cylinder, Ellipsoid, Plane, Sphe
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.contact import Contact
 from haugmbd.contact.contacts import Contacts
+from haugmbd.drivers import Expression
 from haugmbd.errors import UsageError
 from haugmbd.forces import RSDA, JointForce
 from haugmbd.joints import RJ, TJ, Parallel, Planar, PointOnLine, RotationDriver, TranslationDriver
@@ -326,11 +327,14 @@ def gripper(share: float = 0.96) -> System:
         raise UsageError(f"share = {share!r:.60} must be positive: the force that the part needs over what friction can give.")
     press = PART * (GRAVITY + 2.0 * pi * HEIGHT / LIFT_TIME**2) / (2.0 * GRIP_MU * share)
     z, system = (0.0, 0.0, 1.0), System("gripper", gravity=(0.0, 0.0, -GRAVITY))
-    bar = Box((0.3, 0.04, 0.03), center=(0.0, 0.0, 0.0), color="#999999")
-    hand = system.add(Body("hand", *box((0.3, 0.04, 0.03), mass=0.5), r=(0.0, 0.0, 0.12), shape=bar))
+    size = (0.3, 0.1, 0.04)
+    bar = Box(size, center=(0.0, 0.0, 0.0), color="#999999")
+    hand = system.add(Body("hand", *box(size, mass=0.5), r=(0.0, 0.0, 0.12), shape=bar))
     part = system.add(Body("part", *box(LIFTED, mass=PART), shape=Box(LIFTED, color="#d55e00")))
     lift = system.add(TJ("lift", system.ground, hand, point=(0.0, 0.0, 0.12), axis=z))
-    system.add(TranslationDriver("up", lift, lambda t: HEIGHT * (t / LIFT_TIME - np.sin(2.0 * pi * t / LIFT_TIME) / (2.0 * pi))))
+    system.add(
+        TranslationDriver("up", lift, Expression(f"{HEIGHT} * (t / {LIFT_TIME} - sin(2 * pi * t / {LIFT_TIME}) / (2 * pi))"))
+    )
     pad, shank = Box((0.02, 0.04, 0.05)), Box((0.02, 0.03, 0.08), center=(0.0, 0.0, 0.065), color="#56b4e9")
     for side, name in ((-1.0, "left"), (1.0, "right")):
         place = (side * 0.5 * (LIFTED[0] + 0.02), 0.0, 0.0)
@@ -367,7 +371,7 @@ def jumping_follower() -> System:
     follower = system.add(Body("follower", FOLLOWER, (1e-3, 1e-3, 1e-3), r=(0.0, 0.0, CAM_RADIUS), v=rises, shape=(plate, stem)))
     shaft = system.add(RJ("shaft", system.ground, cam, point=(0.0, 0.0, 0.0), axis=(0.0, -1.0, 0.0)))
     system.add(TJ("guide", system.ground, follower, point=(0.0, 0.0, CAM_RADIUS), axis=(0.0, 0.0, 1.0)))
-    system.add(RotationDriver("speed", shaft, lambda t: CAM_SPEED * t))
+    system.add(RotationDriver("speed", shaft, Expression(f"{CAM_SPEED} * t")))
     face = Plane(normal=(0.0, 0.0, -1.0))
     system.add(Contact("cam face", follower, cam, shape_i=face, shape_j=shapes[0], mu=0.2))
     return system

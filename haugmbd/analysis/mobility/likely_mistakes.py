@@ -172,6 +172,8 @@ COMPACT = 1.0 / 25.0
 SPREAD = 25.0
 """Multiple of the size of the model above which a radius of gyration is reported."""
 
+FREE = "it is free in all six ways"
+"""What is said of a body that hangs on nothing."""
 SLENDER = 0.05
 """J1 / J3 below which a body is slender."""
 
@@ -203,7 +205,7 @@ def implausible_parts(
             mistakes += [*_units(model, body, points[body], size), *_order(model, state, body, points[body])]
         elif whole and len(bodies) and blocks.blocks[blocks.of_body[body]].floats:
             remedy = "Add the joint that it hangs on, if it is not meant to fly."
-            mistakes.append(Fault(f"body {model.body_names[body]!r}", "no joint holds it, it is free in all six ways", remedy))
+            mistakes.append(Fault(f"body {model.body_names[body]!r}", f"no joint holds it, {FREE}", remedy))
     return tuple(mistakes)
 
 

@@ -15,6 +15,7 @@ Source: Haug (2021), redundant constraints and rank; Wehage and Haug (1982), cho
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -23,13 +24,15 @@ from haugmbd.analysis.assembly.assemble import assemble
 from haugmbd.analysis.initial_model import start_of
 from haugmbd.analysis.mobility.dependent_rows import dependent_sets
 from haugmbd.analysis.mobility.instantaneous_motions import joints_of_blocks, remaining
-from haugmbd.analysis.mobility.likely_mistakes import angles_in_degrees, implausible_parts, locked_loops
+from haugmbd.analysis.mobility.likely_mistakes import FREE, angles_in_degrees, implausible_parts, locked_loops
 from haugmbd.analysis.mobility.report import Mobility
 from haugmbd.compiled.array_types import Ints
 from haugmbd.compiled.collection import collection_paused
+from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.joint_reactions import joint_reactions
 from haugmbd.errors import AssemblyError, Fault, UsageError
+from haugmbd.forces.base import ForceElement
 from haugmbd.graph import find_blocks, pairs_of
 from haugmbd.math.euler_parameters import cross, rotation_matrix
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
@@ -97,7 +100,7 @@ def mobility(system: System | Model, state: State | None = None, *, tolerance: f
         model, faults = checked.model, checked.faults
         if state is None and checked.rows is not None:  # it has no faults, and its joints are closed
             report = _report(model, checked.rows, AS_MODELLED, (), (), is_open=False, examined=checked.examined)
-            return replace(report, warnings=(*report.warnings, *angles_in_degrees(system.joints, system.loads)))
+            return _with_warnings(report, system, system.joints, system.loads)
     elif isinstance(system, Model):
         no_tolerance(tolerance)
         model, faults = system, ()
@@ -119,7 +122,19 @@ def mobility(system: System | Model, state: State | None = None, *, tolerance: f
         if isinstance(system, System)
         else (parts_of(model.joints), [entry.load for entry in model.loads])
     )
-    return replace(report, warnings=(*report.warnings, *angles_in_degrees(*parts)))
+    return _with_warnings(report, system, *parts)
+
+
+def _with_warnings(report: Mobility, system: System | Model, joints: Iterable[Joint], loads: Iterable[ForceElement]) -> Mobility:
+    """Return the report with what is said of angles, and without what is said of bodies that contacts may hold."""
+    touched = {f"body {name!r}" for name in _touched(system)}
+    own = [fault for fault in report.warnings if fault.where not in touched or FREE not in fault.what]
+    return replace(report, warnings=(*own, *angles_in_degrees(joints, loads)))
+
+
+def _touched(system: System | Model) -> set[str]:
+    """Return the names of the bodies that rigid contacts may hold."""
+    return {body.name for contact in system.contacts for body in (contact.i, contact.j)}
 
 
 def _pose(model: Model, state: State | None) -> tuple[State, str]:
