@@ -179,9 +179,9 @@ def front_loop(select: Any) -> Any:
             for i in range(k):
                 inverse[rows[i]] = f.pivots[i]
                 weak = abs(f.pivots[i]) * sizes[rows[i]]
-                worst, where = worst_of(worst, where, weak, rows[i] // 6)
+                worst, where = worst_of(worst, where, weak, rows[i])
             store_front(s, q, f, F)
-        return worst, where
+        return worst, where // 6
 
     return factor_fronts
 
