@@ -6,7 +6,7 @@
  * wasmBytes may be a WebAssembly.Module, too. Every mechanism has an instance of its own, so that its memory goes with it.
  */
 export const BODY = 1, REACTION = 2, COORDINATE = 3, INPUT = 4, PARAMETER = 5, OUTPUT = 6;
-const WHY = { 101: "not a whole blob", 102: "a blob of another version", 103: "a blob of an engine of other sources", 104: "no memory", 105: "no such item", 106: "not a finite number, or not a positive step" };
+const WHY = { 101: "not a whole blob", 102: "a blob of another version", 103: "a blob of an engine of other sources, or of one with more parts", 104: "no memory", 105: "no such item", 106: "not a finite number, or not a positive step" };
 
 export class Mechanism {
   static async load(wasm, blob) {

@@ -22,7 +22,7 @@ extern "C" {
 #define HAUG_VERSION 2                 /* of this header and of the blob; another one is refused */
 #define HAUG_NOT_A_BLOB (-101)         /* wrong magic, a wrong length, or numbers outside their sections */
 #define HAUG_OTHER_VERSION (-102)
-#define HAUG_OTHER_ENGINE (-103)       /* the blob was written by other sources than those that this library was built of */
+#define HAUG_OTHER_ENGINE (-103)       /* the blob was written by other sources than those that this library was built of, or needs a routine that it lacks */
 #define HAUG_NO_MEMORY (-104)
 #define HAUG_NO_SUCH_ITEM (-105)
 #define HAUG_NO_NUMBER (-106)          /* a value that is not finite, or a step that is not positive */

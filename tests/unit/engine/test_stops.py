@@ -105,7 +105,7 @@ def library(*names):
     return None
 
 
-LIBRARY, WASM = library("exact", "linux_x86_64"), library("wasm32_blocks", "wasm32")
+LIBRARY, WASM = library("exact", "linux_x86_64"), library("wasm32")
 PORTABLE = 1e-11
 """Of the size of the states, where sums may be rounded otherwise."""
 
