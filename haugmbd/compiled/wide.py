@@ -241,8 +241,13 @@ def _mask_operator(which: Any, instruction: str) -> None:
         lower_builtin(which, *kinds)(lower)
 
 
-for _which, _instruction in ((operator.and_, "and_"), (operator.or_, "or_"), (operator.xor, "xor")):
-    _mask_operator(_which, _instruction)
+for _operators, _instruction in (
+    ((operator.and_, operator.iand), "and_"),
+    ((operator.or_, operator.ior), "or_"),
+    ((operator.xor, operator.ixor), "xor"),
+):
+    for _which in _operators:
+        _mask_operator(_which, _instruction)
 
 
 # ------------------------------------------------------------------------------------------------------------ operators
