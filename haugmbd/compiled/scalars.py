@@ -285,16 +285,25 @@ def tangent_of(typing: Any, x: Any, lane: Any) -> Any:
     return types.float64(Dual, types.intp), lower
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def as_duals(typing: Any, numbers: Any) -> Any:
-    """Return the duals (n,) in an array of doubles (n, LANES + 1), as they are in memory."""
+def view_of(kind: Any) -> Any:
+    """Return the function of compiled code that gives the numbers (n,) of a kind in an array of doubles, each in a row of it."""
 
-    def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        whole = context.make_array(numbers)(context, builder, arguments[0])
-        data = builder.bitcast(whole.data, context.get_data_type(Dual).as_pointer())
-        return lower_view(context, builder, signature.return_type, data, [builder.extract_value(whole.shape, 0)])
+    @intrinsic  # type: ignore[untyped-decorator]
+    def view(typing: Any, numbers: Any) -> Any:
+        """Return the numbers as they are in memory."""
 
-    return types.Array(Dual, 1, "C")(numbers), lower
+        def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            whole = context.make_array(numbers)(context, builder, arguments[0])
+            data = builder.bitcast(whole.data, context.get_data_type(kind).as_pointer())
+            return lower_view(context, builder, signature.return_type, data, [builder.extract_value(whole.shape, 0)])
+
+        return types.Array(kind, 1, "C")(numbers), lower
+
+    return view
+
+
+as_duals: Any = view_of(Dual)
+"""The duals (n,) in an array of doubles (n, LANES + 1)."""
 
 
 # ------------------------------------------------------------------------------------------------------------ records

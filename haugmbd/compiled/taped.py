@@ -19,10 +19,9 @@ from typing import Any
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.compiled.array_views import lower_view
 from haugmbd.compiled.jit import kernel
 from haugmbd.compiled.numba_names import COMPILES, Nothing, intrinsic, ir, types
-from haugmbd.compiled.scalars import ActiveType, PairModel, active_operator, compare_values
+from haugmbd.compiled.scalars import ActiveType, PairModel, active_operator, compare_values, view_of
 
 if COMPILES:
     from numba.core import cgutils
@@ -156,16 +155,8 @@ def taped(typing: Any, value: Any, entry: Any) -> Any:
     return Taped(types.float64, types.int64), lambda context, builder, signature, arguments: _number(builder, *arguments)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def as_taped(typing: Any, numbers: Any) -> Any:
-    """Return the numbers (n,) in an array of doubles (n, 2), as they are in memory."""
-
-    def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        whole = context.make_array(numbers)(context, builder, arguments[0])
-        data = builder.bitcast(whole.data, context.get_data_type(Taped).as_pointer())
-        return lower_view(context, builder, signature.return_type, data, [builder.extract_value(whole.shape, 0)])
-
-    return types.Array(Taped, 1, "C")(numbers), lower
+as_taped: Any = view_of(Taped)
+"""The numbers (n,) in an array of doubles (n, 2)."""
 
 
 class Tape:

@@ -18,9 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from haugmbd.compiled.array_views import lower_view
 from haugmbd.compiled.numba_names import COMPILES, Nothing, intrinsic, ir, types
-from haugmbd.compiled.scalars import COMPARISONS, FLAGS, NumberType, PairModel, active_operator
+from haugmbd.compiled.scalars import COMPARISONS, FLAGS, NumberType, PairModel, active_operator, view_of
 
 if COMPILES:
     import llvmlite.binding as llvm  # type: ignore[import-untyped]
@@ -356,16 +355,8 @@ def decisions_apart(typing: Any) -> Any:
     return types.int64(), lambda context, builder, signature, arguments: _count(builder, 0)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def as_wide(typing: Any, numbers: Any) -> Any:
-    """Return the wide numbers (n,) in an array of doubles (n, MEMBERS)."""
-
-    def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        whole = context.make_array(numbers)(context, builder, arguments[0])
-        data = builder.bitcast(whole.data, context.get_data_type(Wide).as_pointer())
-        return lower_view(context, builder, signature.return_type, data, [builder.extract_value(whole.shape, 0)])
-
-    return types.Array(Wide, 1, "C")(numbers), lower
+as_wide: Any = view_of(Wide)
+"""The wide numbers (n,) in an array of doubles (n, MEMBERS)."""
 
 
 @intrinsic  # type: ignore[untyped-decorator]
