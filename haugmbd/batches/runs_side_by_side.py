@@ -9,7 +9,6 @@ has ended; the others wait, as they are.  A group in which members decide differ
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import floor
 from typing import Any
 
 import numpy as np
@@ -22,16 +21,16 @@ from haugmbd.compiled.jit import DirectCall, released
 from haugmbd.compiled.numba_names import COMPILES, OFF
 from haugmbd.compiled.status_codes import OK
 from haugmbd.compiled.wide import MEMBERS, NumbaError, as_wide, as_wide_record, decisions_apart, member_of
-from haugmbd.integrators.explicit.runge_kutta import LEFT, RungeKutta
+from haugmbd.integrators.explicit.runge_kutta import RungeKutta, ends_of_steps
 from haugmbd.integrators.explicit.tableau import Tableau, combine
 from haugmbd.integrators.state_space import may_be_stiff
-from haugmbd.integrators.step_batch import NUMBERS
+from haugmbd.integrators.step_batch import most_steps
 from haugmbd.integrators.step_context import OPTIONS_TYPE, check_finite
 from haugmbd.model.generalized_forces import copy_line
 from haugmbd.model.inspection.row_gaps import worst_of_rows
 from haugmbd.model.model import Model
 from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION
-from haugmbd.simulation.smooth_run import GroupSteps, suited
+from haugmbd.simulation.smooth_run import GroupSteps, needs_steps_alone
 from haugmbd.system.checks.constraint_residuals import states_that_hold
 from haugmbd.workspace.families import twin, type_in
 
@@ -91,21 +90,15 @@ def group_ends(model: Model, method: Any, t: float, t_end: float) -> Array | Non
     """Return the times (n,) at which the steps of a run end; None unless they are one batch of whole steps of a Runge-Kutta method."""
     if type(method).steps is not RungeKutta.steps or method.h_first is not None:
         return None
-    full = floor((t_end - t) / method.h * (1.0 + 1e-12))
-    if not 1 <= full <= min(1000, NUMBERS // len(model.y0)) or t_end - t - full * method.h > LEFT * method.h:  # noqa: PLR2004  a batch
-        return None
-    ends: Array = t + method.h * np.arange(1, full + 1, dtype=np.float64)
-    ends[-1] = t_end
-    return ends
+    ends, rest = ends_of_steps(t, t_end, method.h)
+    return ends if 1 <= len(ends) <= most_steps(len(model.y0)) and not rest else None
 
 
 def run_side_by_side(model: Model, method: Any, members: int, steps: float) -> bool:
     """Return whether runs of members are worth a kernel of their own, and need nothing but steps."""
-    needs = suited(model)
-    looks = needs.singular or needs.turns or needs.breaks or needs.branches  # behind its steps
-    plain = needs.smooth and not (looks or may_be_stiff(model) or model.force_callbacks.any)
     many = members >= MEMBERS and members * steps >= LEAST_STEPS
-    return bool(COMPILES) and not OFF and many and plain and isinstance(method, RungeKutta)
+    plain = isinstance(method, RungeKutta) and needs_steps_alone(model) and not may_be_stiff(model)
+    return bool(COMPILES) and not OFF and many and plain
 
 
 class RunGroups:

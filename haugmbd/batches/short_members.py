@@ -18,10 +18,10 @@ import numpy as np
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import DirectCall, kernel, released
 from haugmbd.compiled.status_codes import OK
-from haugmbd.diagnostics.run_warnings import LARGEST_GAP, LARGEST_TURN, Outcome, RunStatus, end_of_run, turns_entry
-from haugmbd.integrators.explicit.runge_kutta import RungeKutta, run_entry, whole_steps
+from haugmbd.diagnostics.run_warnings import LARGEST_GAP, LARGEST_TURN, RunStatus, turns_entry
+from haugmbd.integrators.explicit.runge_kutta import RungeKutta, ends_of_steps, run_entry
 from haugmbd.integrators.explicit.tableau import Tableau
-from haugmbd.integrators.step_batch import NUMBERS
+from haugmbd.integrators.step_batch import NUMBERS, most_steps
 from haugmbd.integrators.step_context import Dynamics, Options, Point, Steps
 from haugmbd.integrators.watches.event_watch import NO_EVENTS
 from haugmbd.integrators.watches.rank_watch import NO_WATCH
@@ -31,13 +31,11 @@ from haugmbd.model.inspection.row_gaps import worst_of_rows
 from haugmbd.model.model import Model
 from haugmbd.simulation.results.records import Counters
 from haugmbd.simulation.run_methods import PROJECTION
-from haugmbd.simulation.smooth_run import SmoothRun, idle_runs, is_short, suited
+from haugmbd.simulation.smooth_run import SmoothRun, ended, idle_runs, is_short, needs_steps_alone
 from haugmbd.simulation.stepping.run import Recorded
 from haugmbd.simulation.stepping.state_memory import need_memory_for_states
 from haugmbd.system.checks.constraint_residuals import states_that_hold
 
-LONGEST = 1000
-"""Steps of the first batch of a run, at most: a run of several batches is that of one member."""
 DONE, STEPS, RATES, FACTORIZATIONS, PROJECTIONS, LARGEST_DRIFT, SUM_OF_DRIFTS = range(7)
 """Columns of what is told of a member: whether it is done, and its counters."""
 
@@ -213,26 +211,21 @@ class ShortMembers:
     def __init__(self, model: Model, method: RungeKutta, t: float, t_end: float) -> None:
         assert method.h is not None
         self.model, self.method, self.t_end = model, method, t_end
-        full, rest = whole_steps(t, t_end, method.h)
-        ends = t + method.h * np.arange(1, full + 1, dtype=np.float64)
+        ends, rest = ends_of_steps(t, t_end, method.h)
         last = np.array([t_end]) if rest > 0.0 else np.zeros(0)
-        if full and not rest:
-            ends[-1] = t_end
-        self.grid = Grid(np.array([t]), method.h, ends, t + full * method.h, rest, last)
+        self.grid = Grid(np.array([t]), method.h, ends, t + len(ends) * method.h, rest, last)
         self.t = np.concatenate([self.grid.first, ends, last])
-        self.outcome = Outcome(RunStatus.COMPLETED, end_of_run(RunStatus.COMPLETED, f"at t = {t_end:.9g} s", t_end), ())
+        self.outcome = ended(RunStatus.COMPLETED, t_end, t_end)
         self.size = max(1, NUMBERS // (model.y0.size * (len(self.t) + SAMPLES)))
 
     @classmethod
     def of(cls, model: Model, method: Any, t: Array, t_end: float) -> ShortMembers | None:
         """Return the runs of members that begin at t (N,); None where they may need more than steps."""
-        needs = suited(model)
-        plain = needs.smooth and not (needs.singular or needs.turns or needs.breaks or needs.branches or model.force_callbacks.any)
         short = isinstance(method, RungeKutta) and is_short(method, t_end - float(t[0])) and (t == t[0]).all()
-        if not (plain and short and model.nb):
+        if not (short and model.nb and needs_steps_alone(model)):
             return None
         found = cls(model, method, float(t[0]), t_end)
-        return found if found.grid.ends.size <= min(LONGEST, NUMBERS // model.y0.size) else None
+        return found if found.grid.ends.size <= most_steps(model.y0.size) else None
 
     def run(self, starts: Array, places: Ints, reals: Array) -> list[Recorded | None]:
         """Return what the runs from the states (N, ny) record, with constants (N, m) at these places; None for one that is made alone."""

@@ -74,6 +74,11 @@ class PacedLengths:
         return self._length
 
 
+def most_steps(ny: int) -> int:
+    """Return the largest number of steps of a batch of states of ny numbers."""
+    return max(1, min(1000, NUMBERS // ny))
+
+
 def batch_lengths(problem: Problem) -> Iterator[int]:
     """Return the number of steps of each batch: as many as possible, or `first_batch`, doubled each time; at most `longest_batch`.
 
@@ -81,7 +86,7 @@ def batch_lengths(problem: Problem) -> Iterator[int]:
     generator: Ctrl-C inside one would close it, and end the run as if it were complete.  With
     `batch_seconds` a batch takes about that long.
     """
-    most = max(1, min(1000, NUMBERS // problem.y.size))
+    most = most_steps(problem.y.size)
     lengths: Iterator[int] = (
         growing_lengths(problem.first_batch, most) if problem.batch_seconds is None else PacedLengths(problem.batch_seconds, most)
     )

@@ -83,6 +83,13 @@ def suited(model: Model) -> Suited:
     return Suited(smooth, may_be_singular(model), counts_turns(model), bool(driven_joints(model)), branches)
 
 
+def needs_steps_alone(model: Model) -> bool:
+    """Return whether nothing is left to be examined behind the steps of a model but turns and violations, and it calls no user."""
+    needs = suited(model)
+    looks = needs.singular or needs.turns or needs.breaks or needs.branches
+    return needs.smooth and not (looks or model.force_callbacks.any)
+
+
 class GroupSteps(NamedTuple):
     """The steps of one run that were made beside those of others.
 

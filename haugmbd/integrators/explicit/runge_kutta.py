@@ -97,6 +97,15 @@ def whole_steps(t: float, t_end: float, h: float) -> tuple[int, float]:
     return full, rest if rest > LEFT * h else 0.0
 
 
+def ends_of_steps(t: float, t_end: float, h: float) -> tuple[Array, float]:
+    """Return the ends (n,) of the steps of h from t to t_end, and the step of the rest, 0 where there is none."""
+    full, rest = whole_steps(t, t_end, h)
+    ends: Array = t + h * np.arange(1, full + 1, dtype=np.float64)
+    if full and not rest:
+        ends[-1] = t_end
+    return ends, rest
+
+
 @dataclass(frozen=True)
 class OneStep(FixedStep):
     """A one-step method of fixed step `h` [s]; the last step is shortened to end at t_end.

@@ -35,7 +35,7 @@ from haugmbd.integrators.stabilization.corrections import (
 )
 from haugmbd.integrators.stabilization.none import RATES
 from haugmbd.integrators.step_context import SIGNATURE, Options, make_options, normalize_euler
-from haugmbd.math.larger import larger
+from haugmbd.math.larger import larger, worst_of
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import clear
 from haugmbd.workspace import accessors as ws
@@ -84,8 +84,7 @@ def farthest_row(P: Pack, weight: Array) -> int:
     for e in range(weight.shape[0]):
         for a in range(6):
             Phi = abs(level[6 * e + a, 0]) * weight[e, a]
-            if not Phi <= worst and worst == worst:
-                worst, slot = Phi, 6 * e + a
+            worst, slot = worst_of(worst, slot, Phi, 6 * e + a)
     return slot
 
 

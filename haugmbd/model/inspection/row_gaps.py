@@ -16,7 +16,7 @@ from haugmbd.compiled.array_views import borrow
 from haugmbd.compiled.jit import DirectCall, entry, kernel
 from haugmbd.compiled.status_codes import OK
 from haugmbd.constraints.base import row_speed
-from haugmbd.math.larger import worst_of
+from haugmbd.math.larger import larger, worst_of
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.labels import joint_name
 from haugmbd.model.model import Model
@@ -66,8 +66,7 @@ def worst_rate(P: Pack, y: Array, length: float) -> tuple[float, float]:
     for slot in range(padding.shape[0]):
         if padding[slot] != PADDING:
             rate = abs(row_speed(edges, J, bodies, slot // 6, slot % 6) - level[slot, 1]) / size_of_gradient(J, slot, length)
-            if not rate <= worst and worst == worst:
-                worst = rate
+            worst = larger(worst, rate)
     for k in range(1, bodies.shape[0]):
         turn = max(turn, bodies[k, 10] ** 2 + bodies[k, 11] ** 2 + bodies[k, 12] ** 2)
     return worst, sqrt(turn)

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -102,15 +101,6 @@ class Step(NamedTuple):
     y_dot: Array
     forces: Forces
     error: float
-
-
-@dataclass
-class SegmentStates:
-    """The stored states of a segment, and the modes that hold along it."""
-
-    t: list[float]
-    y: list[Array]
-    modes: dict[Key, PointMode]
 
 
 class FrictionalMotion:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from math import degrees, isfinite, pi
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -326,7 +326,12 @@ def all_rows_hold(model: Model, t: float, y: Array, *, rates: bool = False) -> b
     gap: float = largest_gap(pack, spread)[0]
     rate, turn = largest_rate(pack, np.ascontiguousarray(y), spread) if rates else (0.0, 0.0)
     model.give_back(pack)
-    return gap <= FAR_BELOW * min(TYPED_LENGTH, TYPED_ANGLE) and rate <= FAR_BELOW * TYPED_SPEED * max(SLOWEST, turn)
+    return bool(_far_below(gap, rate, turn))
+
+
+def _far_below(gap: Any, rate: Any, turn: Any) -> Any:
+    """Return whether gaps, and their rates at the speed at which bodies turn, are far below their tolerances; numbers or arrays."""
+    return (gap <= FAR_BELOW * min(TYPED_LENGTH, TYPED_ANGLE)) & (rate <= FAR_BELOW * TYPED_SPEED * np.maximum(SLOWEST, turn))
 
 
 def states_that_hold(model: Model, t: Array, y: Array) -> Flags:
@@ -340,8 +345,7 @@ def states_that_hold(model: Model, t: Array, y: Array) -> Flags:
     worst, pack = np.zeros((len(t), 3)), model.borrow()
     gaps_of_states_entry(pack, t, y, spread, worst)
     model.give_back(pack)
-    gap, rate, turn = worst.T
-    holds[:] = (gap <= FAR_BELOW * min(TYPED_LENGTH, TYPED_ANGLE)) & (rate <= FAR_BELOW * TYPED_SPEED * np.maximum(SLOWEST, turn))
+    holds[:] = _far_below(*worst.T)
     holds[unsound_states(model, t, y)] = False
     return holds
 
