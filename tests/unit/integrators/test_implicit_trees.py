@@ -166,8 +166,9 @@ def test_coupled_joints_and_trees_on_loops_without_forces(make: Callable[[], mbd
 
 
 @cache
+@cache
 def compiled(make: Callable[[], mbd.System], solver: str) -> mbd.Model:
-    """The model of a mechanism with this solver."""
+    """The model of a mechanism with this solver, which all its runs share."""
     return make().compile(solver=solver)
 
 
