@@ -753,6 +753,7 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         ----------
         *others : Result
             Results of the same model, each of which starts with the last state of the one before: `simulate(..., state=result.state())`.
+            Of another model, if one of them has all parts of the other: what one lacks goes on or off there, and `switches` tells it.
 
         Returns
         -------
