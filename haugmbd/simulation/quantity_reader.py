@@ -139,7 +139,8 @@ class QuantityReader:
     def _lines(self, text: str, first: int) -> list[tuple[list[int], Array, float]]:
         """Return the lines of the numbers of a quantity.  first: the number of its first one"""
         m = INDEX.fullmatch(text)
-        assert m is not None
+        if m is None:
+            raise UsageError(f"{self.who}: outputs has {text!r}, which is no name of a quantity, such as 'pin.angle'.")
         found = self._quantity(m["name"])
         if isinstance(found, str):
             raise UsageError(f"{self.who}: {found}.")
