@@ -351,6 +351,6 @@ def _read_states(model: Model, given: Any) -> Array:
 def _read_times(given: Any, n: int) -> Array:
     """Return the times (n,). Raise UsageError for another shape."""
     array = numbers(given)
-    if array is None or array.shape not in ((), (n,)):
-        raise UsageError(f"batch: t = {given!r:.60} must be a time [s], or {n} of them, one for each member.")
+    if array is None or array.shape not in ((), (n,)) or not np.isfinite(array).all():
+        raise UsageError(f"batch: t = {given!r:.60} must be a finite time [s], or {n} of them, one for each member.")
     return np.array(np.broadcast_to(array, (n,)))

@@ -50,7 +50,9 @@ def check_numbers(integrator: Any, **numbers: Any) -> None:
 
 def check_limit(most: Any) -> None:
     """Raise UsageError unless the limit is a number of 1 or more."""
-    if not (isinstance(most, int | float) and np.isfinite(plain_float("most_per_second", most)) and most >= 1.0):
+    if isinstance(most, bool) or not (
+        isinstance(most, int | float) and np.isfinite(plain_float("most_per_second", most)) and most >= 1.0
+    ):
         raise UsageError(f"most_per_second = {most!r} must be a number, 1 or more.")
 
 

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.bodies.validation import need_unmasked, read_only
+from haugmbd.choices import check_flags
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.contact import Contact
 from haugmbd.deprecated import public_class
@@ -689,6 +690,7 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         SimulationError
             If an interpolated state cannot be brought to the constraints.
         """
+        check_flags(before=before)
         time = check_time(t, self.t)
         if self._segments:
             if before:
