@@ -59,7 +59,22 @@ AT_AN_END = 1e-9
 """Part of the run: a jump so near to its start or end is none within it."""
 STORES = frozenset(["STORE_GLOBAL", "STORE_DEREF", "STORE_ATTR", "DELETE_SUBSCR", "YIELD_VALUE"])
 CHANGES = frozenset(
-    ["add", "append", "appendleft", "extend", "insert", "next", "pop", "popleft", "print", "put", "remove", "send", "update", "write"]
+    [
+        "add",
+        "append",
+        "appendleft",
+        "extend",
+        "insert",
+        "next",
+        "pop",
+        "popleft",
+        "print",
+        "put",
+        "remove",
+        "send",
+        "update",
+        "write",
+    ]
 )
 """Instructions and names in a function that stores what it is called with, or counts its calls."""
 
@@ -136,7 +151,9 @@ def _of_time(model: Model, t: Array, *, fixed: bool, all_steps: bool, step: floa
             continue
         grid = np.union1d(t[_some(len(t)).astype(int)], np.linspace(t[0], t[-1], min(TIMES, PER_STATE * len(t))))
         if known:
-            values = np.array([np.abs(np.asarray(f(float(x)), dtype=np.float64)).max() for x in grid[:: max(1, len(grid) // STATES)]])
+            values = np.array(
+                [np.abs(np.asarray(f(float(x)), dtype=np.float64)).max() for x in grid[:: max(1, len(grid) // STATES)]]
+            )
             whole = float(values.mean()) * (t[-1] - t[0])
             for one in islice(breaks_of(f, float(t[0]), float(t[-1])), MOST):
                 size = float(np.abs(np.asarray(f(one.after), dtype=np.float64) - np.asarray(f(one.before), dtype=np.float64)).max())

@@ -32,7 +32,11 @@ SMOOTH = {
 }
 FIRST = {"math": math.pi / 9.0, "table": 0.333, "pulse": 0.5083, "where": 0.333, "if": 0.333, "at the end of a step": 0.5}
 FIXED = ({"h": 1e-2}, {"h": 1e-2, "integrator": mbd.GeneralizedAlpha()})
-ADAPTIVE = ({"rtol": 1e-8, "atol": 1e-10}, {"rtol": 1e-6, "integrator": mbd.BDF()}, {"rtol": 1e-6, "integrator": mbd.GeneralizedAlpha()})
+ADAPTIVE = (
+    {"rtol": 1e-8, "atol": 1e-10},
+    {"rtol": 1e-6, "integrator": mbd.BDF()},
+    {"rtol": 1e-6, "integrator": mbd.GeneralizedAlpha()},
+)
 
 
 def pushed(f):
