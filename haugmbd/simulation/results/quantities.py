@@ -1,4 +1,4 @@
-r"""Quantities of a motion by their names, in the same way for Result, ReducedResult and ImpactResult.
+r"""Quantities of a motion by their names, in the same way for every run: smooth, with impacts, or in joint coordinates.
 
 A motion consists of smooth pieces in maximal coordinates, each a Result: one of a simulation, one for each segment of a motion with
 impacts. A quantity is computed piece by piece and joined; turns and work continue from piece to piece.

@@ -12,7 +12,6 @@ import platform
 import sys
 from collections.abc import Iterable, Sequence
 from html import escape
-from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +20,7 @@ import numpy as np
 from haugmbd.citations import cite
 from haugmbd.errors import UsageError
 from haugmbd.simulation.results.io.atomic import replace_file
+from haugmbd.simulation.results.study_data import versions
 from haugmbd.study.comparison.plots import ENERGY, UNITS, name_of, overlay_curves, plot_columns
 from haugmbd.study.comparison.rows import ComparisonRows, number
 from haugmbd.study.comparison.runs import CONTACT, COSTS, COUNTS, DRIFTS, LEVELS, error_columns, violation_columns
@@ -89,7 +89,6 @@ for (const head of document.querySelectorAll("th")) {{
 """
 
 
-PACKAGES = ("haugmbd", "numpy", "scipy", "numba")
 GROUP_UNITS = {
     "positions": "m",
     "orientations": "rad",
@@ -141,7 +140,7 @@ def _summary(comparison: ComparisonRows) -> str:
         ("methods", ended),
         ("reference", "none" if comparison.reference is None else comparison.reference.name),
         ("budget", "none" if comparison.budget is None else f"{comparison.budget:g} s for each run"),
-        ("versions", ", ".join(f"{name} {_version(name)}" for name in PACKAGES)),
+        ("versions", versions()),
         ("computer", f"Python {sys.version.split()[0]}, {platform.system()} {platform.machine()}"),
     ]
     return _list(facts) + "".join(f"<p>{escape(note)}</p>" for note in (comparison.reference.notes if comparison.reference else ()))
@@ -300,11 +299,3 @@ def _entry(cell: TableCell) -> str:
         return f'<td class="text">{escape(cell.text)}</td>'
     kind = ' class="below"' if cell.below else ""
     return f'<td data-value="{cell.key!r}"{kind}>{escape(cell.text)}</td>'
-
-
-def _version(package: str) -> str:
-    """Return the version of a package."""
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return "not installed"
