@@ -15,12 +15,12 @@ Source: Brent, Algorithms for Minimization without Derivatives (1973), ch. 4.
 from __future__ import annotations
 
 import time
-from math import floor, ulp
+from math import floor
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import DirectCall, kernel, released
 from haugmbd.compiled.status_codes import OK
 from haugmbd.contact.gap import BODY_I, COLUMN, KIND, PLANE, THIRD, GapTable, gap_of, gap_rate_of
@@ -28,30 +28,25 @@ from haugmbd.diagnostics.contact_warnings import unilateral_joints
 from haugmbd.diagnostics.run_warnings import LARGEST_GAP, Outcome, RunStatus, TurnMonitor, end_of_run, violation_notes
 from haugmbd.impacts.contact_modes import ContactModes
 from haugmbd.impacts.single_impact import SingleImpacts
-from haugmbd.integrators.dense_output import cubic_value, put_body
-from haugmbd.integrators.event_location import (
-    AT_ONCE,
-    CORRECTIONS,
-    JUMPS,
-    LOCATED,
-    NEARLY,
-    OF_STEP,
-    ROUNDED,
-    SHORTEST,
-    SLOPE,
+from haugmbd.integrators.compiled_location import (
+    Motion,
+    Search,
+    Step,
+    location,
+    new_search,
+    put_bracket,
+    turns_to_zero,
 )
+from haugmbd.integrators.dense_output import cubic_value, put_body
 from haugmbd.integrators.explicit.runge_kutta import LEFT, RungeKutta, make_step
-from haugmbd.integrators.explicit.tableau import Tableau
-from haugmbd.integrators.leaps import CLEAR as TURN_CLEAR
-from haugmbd.integrators.leaps import OUTSIDE
 from haugmbd.integrators.singularities.singularity_search import may_be_singular
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_batch import growing_lengths
-from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, copy_options, steps_to
+from haugmbd.integrators.step_context import Point, Problem, Steps, copy_options, steps_to
 from haugmbd.integrators.stick_slip.watched_quantities import may_stick
-from haugmbd.integrators.watches.stiffness_watch import StiffnessWatch, new_watch
+from haugmbd.integrators.watches.stiffness_watch import new_watch
 from haugmbd.math.body_columns import OMEGA_BAR, VELOCITY, WIDTH
 from haugmbd.model.generalized_forces import copy_line
 from haugmbd.model.immutable import once_per_model
@@ -73,40 +68,9 @@ SIZE, BELOW, START_RATE = range(3)
 just bounced, 0 otherwise."""
 FLIES, MEETS, UNDECIDED = range(3)
 """What steps end with: nothing, an impact, or a step that the loop of a run has to search."""
-MOST_ITERATIONS, RELATIVE = 100, 4.0 * ulp(1.0)
-"""Of Brent's method, as SciPy has them."""
-
-
-class Search(NamedTuple):
-    """Work arrays of a search, for k contacts and states of ny numbers.
-
-    gaps: (3, k) at the start of a step, in its middle and at its end;  start: (2, ny) state and rates at the start of the step
-    halfway: (ny,) room for dense output;  trial: (4, ny) state, rates and room at the end of a step to a zero;  first: (2, ny) of the first
-    brackets: (2 k, 6) lower, upper, g_lower, g_upper, secant, time of the zero;  numbers: (2 k,) their contacts;  order: (2 k,)
-    """
-
-    gaps: Array
-    start: Array
-    halfway: Array
-    trial: Array
-    first: Array
-    brackets: Array
-    numbers: Ints
-    order: Ints
-
-
-def new_search(k: int, ny: int) -> Search:
-    """Return work arrays for k contacts."""
-    arrays = np.zeros((3, k)), np.zeros((2, ny)), np.zeros(ny), np.zeros((4, ny)), np.zeros((2, ny)), np.zeros((2 * k, 6))
-    return Search(*arrays, np.zeros(2 * k, dtype=np.int64), np.zeros(2 * k, dtype=np.int64))
-
-
 SMALL_ARRAY = 16_000
 """Numbers of the states of the first part of a flight, at most: larger arrays are pages that the system has to clear, for steps that the
 next impact may leave out."""
-
-
-LOWER, UPPER, G_LOWER, G_UPPER, SECANT, ZERO = range(6)
 
 
 class Watched(NamedTuple):
@@ -115,17 +79,6 @@ class Watched(NamedTuple):
     table: GapTable
     law: Array
     since: float
-
-
-class Step(NamedTuple):
-    """A step: times of its ends [s], and state and rates there (ny,)."""
-
-    t_0: float
-    t_1: float
-    y_0: Array
-    y_dot_0: Array
-    y_1: Array
-    y_dot_1: Array
 
 
 @kernel
@@ -248,185 +201,7 @@ def put_brackets(w: Watched, step: Step, search: Search) -> int:
     return m
 
 
-@kernel
-def turns_to_zero(a: float, b: float, c: float, f_a: float, f_b: float, f_c: float) -> bool:
-    """Return whether the parabola through three positive values turns near zero within its times, as `leaps.turn_of_values` asks."""
-    slope, slope_after = (f_b - f_a) / (b - a), (f_c - f_b) / (c - b)
-    bend = (slope_after - slope) / (c - a)
-    if not bend > 0.0:
-        return False
-    turn = 0.5 * (a + b) - 0.5 * slope / bend
-    least = f_a + (turn - a) * (slope + bend * (turn - b))
-    low = least <= TURN_CLEAR * (max(f_a, f_b, f_c) - min(f_a, f_b, f_c))
-    return low and -OUTSIDE < (turn - a) / (c - a) < 1.0 + OUTSIDE
-
-
-@kernel
-def put_bracket(search: Search, m: int, k: int, lower: float, upper: float, g_lower: float, g_upper: float) -> int:
-    """Insert a bracket of contact k behind those whose secant is not later; return the number of brackets."""
-    secant = lower + (upper - lower) * g_lower / (g_lower - g_upper)
-    place = m
-    while place > 0 and search.brackets[search.order[place - 1], SECANT] > secant:
-        search.order[place] = search.order[place - 1]
-        place -= 1
-    search.order[place], search.numbers[m] = m, k
-    b = search.brackets[m]
-    b[LOWER], b[UPPER], b[G_LOWER], b[G_UPPER], b[SECANT] = lower, upper, g_lower, g_upper, secant
-    return m + 1
-
-
-@kernel
-def known_or_on_dense_output(w: Watched, k: int, x: float, b: Array, step: Step, out: Array) -> float:
-    """Return g on dense output, without an evaluation at the ends of its bracket."""
-    g_lower: float = b[G_LOWER]
-    g_upper: float = b[G_UPPER]
-    if x == b[LOWER]:
-        return g_lower
-    if x == b[UPPER]:
-        return g_upper
-    return on_dense_output(w, k, x, step, out)
-
-
-@kernel
-def zero_in(w: Watched, k: int, b: Array, near: float, step: Step, out: Array) -> tuple[bool, float]:
-    """Return whether Brent's method has converged, and the zero of g on dense output in a bracket, within `near` [s]."""
-    if b[G_UPPER] == 0.0:
-        return True, b[UPPER]
-    x_before, x, x_other = b[LOWER], b[UPPER], 0.0
-    g_before, g, g_other = b[G_LOWER], b[G_UPPER], 0.0
-    last, now = 0.0, 0.0
-    for _ in range(MOST_ITERATIONS):
-        # the zero is between x and x_other, and x is the better of the two
-        if g_before != 0.0 and g != 0.0 and (g_before < 0.0) != (g < 0.0):
-            x_other, g_other = x_before, g_before
-            last = now = x - x_before
-        if abs(g_other) < abs(g):
-            x_before, x, x_other = x, x_other, x
-            g_before, g, g_other = g, g_other, g
-        delta, half = (near + RELATIVE * abs(x)) / 2.0, (x_other - x) / 2.0
-        if g == 0.0 or abs(half) < delta:
-            return True, x
-        # the secant, or the inverse parabola through three points, where it is short enough; else bisection
-        if abs(last) > delta and abs(g) < abs(g_before):
-            if x_before == x_other:
-                trial = -g * (x - x_before) / (g - g_before)
-            else:
-                slope_before, slope_other = (g_before - g) / (x_before - x), (g_other - g) / (x_other - x)
-                trial = -g * (g_other * slope_other - g_before * slope_before) / (slope_other * slope_before * (g_other - g_before))
-            if 2.0 * abs(trial) < min(abs(last), 3.0 * abs(half) - delta):
-                last, now = now, trial
-            else:
-                last = now = half
-        else:
-            last = now = half
-        x_before, g_before = x, g
-        if abs(now) > delta:
-            x += now
-        else:
-            x += delta if half > 0.0 else -delta
-        g = known_or_on_dense_output(w, k, x, b, step, out)
-    return False, x
-
-
-class Motion(NamedTuple):
-    """What makes steps: the system, its options and method, rates k (s - 1, ny) of stages; what a run notes of its steps, and no notes."""
-
-    dynamics: Dynamics
-    options: Options
-    tableau: Tableau
-    k: Array
-    notes: StiffnessWatch
-    silent: StiffnessWatch
-
-
-@kernel
-def step_to(m: Motion, t: float, step: Step, trial: Array) -> float:
-    """Make a step from the start of a step to t, and write state and rates to `trial`; return the time that it reaches, NaN if it fails."""
-    h = t - step.t_0
-    copy_line(step.y_0, trial[0])
-    copy_line(step.y_dot_0, trial[1])
-    if h <= SHORTEST * (1.0 + abs(t)):
-        for n in range(step.y_0.size):
-            trial[0, n] = step.y_0[n] + h * step.y_dot_0[n]
-        return t
-    options, end = m.options, step.t_0 + h
-    since = options.n_since_projection
-    options.n_since_projection = np.inf  # wherever it ends, it is corrected
-    point = Point(trial[0], trial[1])
-    code = make_step(m.dynamics, options, m.tableau, m.silent, step.t_0, end, h, point, m.k, trial[2], trial[3])
-    options.n_since_projection = since
-    return t if code == OK else np.nan
-
-
-@kernel
-def locate(m: Motion, w: Watched, k: int, b: Array, step: Step, search: Search) -> float:
-    """Write the moment at which g is zero to `search.trial`; return its time, NaN where corrections do not find it."""
-    near = max(min(LOCATED, OF_STEP * (b[UPPER] - b[LOWER])), ROUNDED * abs(step.t_0))
-    converged, after = zero_in(w, k, b, near, step, search.halfway)
-    if not converged:
-        return np.nan
-    # g_dot of dense output, where the zero is farther from the ends of the bracket
-    width = b[UPPER] - b[LOWER]
-    aside = SLOPE * width * (1.0 if after < 0.5 * (b[LOWER] + b[UPPER]) else -1.0)
-    g_aside, g_there = (
-        on_dense_output(w, k, after + aside, step, search.halfway),
-        on_dense_output(w, k, after, step, search.halfway),
-    )
-    g_dot = (g_aside - g_there) / aside
-    largest = max(abs(b[G_LOWER]), abs(b[G_UPPER]))
-    # t <- t - g(step(t)) / g_dot
-    for _ in range(CORRECTIONS):
-        t = step_to(m, step.t_0 + after, step, search.trial)
-        g = value_at(w, k, t, search.trial[0])
-        change = -g / g_dot if g_dot != 0.0 else np.inf
-        if abs(change) <= near:
-            return t if abs(g) <= JUMPS * largest else np.nan
-        if not abs(change) <= SLOPE * width:
-            return np.nan
-        after += change
-    return np.nan
-
-
-@kernel
-def has_passed(w: Watched, k: int, b: Array, step: Step, t: float, first: Array) -> bool:
-    """Return whether g has passed zero since the start of its bracket in the state at the first impact, at t."""
-    passed: bool = t > step.t_0 + b[LOWER] and b[G_LOWER] > 0.0 >= value_at(w, k, t, first)
-    return passed
-
-
-@kernel
-def first_impact(m: Motion, w: Watched, n: int, step: Step, search: Search) -> float:
-    """Write the moment of the first of n impacts in a step to `search.first`; return its time, NaN where it is not found.
-
-    The times of all impacts that were located are written to their brackets, NaN for those that certainly come later.
-    """
-    t = np.inf
-    for place in range(n):
-        number = search.order[place]
-        b, k = search.brackets[number], search.numbers[number]
-        b[ZERO] = np.nan
-        if t < np.inf and t < step.t_0 + b[UPPER] and not has_passed(w, k, b, step, t, search.first[0]):
-            if abs(value_at(w, k, t, search.first[0])) > NEARLY * max(abs(b[G_LOWER]), abs(b[G_UPPER])):
-                continue
-        zero = locate(m, w, k, b, step, search)
-        if not zero > step.t_0:
-            return np.nan
-        b[ZERO] = zero
-        if zero < t:
-            t = zero
-            copy_line(search.trial[0], search.first[0])
-            copy_line(search.trial[1], search.first[1])
-    return t
-
-
-@kernel
-def put_met(w: Watched, n: int, t: float, step: Step, search: Search, met: Array) -> None:
-    """Write the times at which the contacts of n brackets meet at the instant of the first impact, at t, to met (k,); others stay."""
-    for place in range(n):
-        number = search.order[place]
-        b, k = search.brackets[number], search.numbers[number]
-        if b[ZERO] <= t + AT_ONCE * (1.0 + abs(t)) or (b[ZERO] == b[ZERO] and has_passed(w, k, b, step, t, search.first[0])):
-            met[k] = b[ZERO]
+first_zero, put_met = location(value_at, on_dense_output)
 
 
 @released
@@ -452,7 +227,7 @@ def fly_entry(
         if n < 0:
             return OK, number, UNDECIDED
         if n > 0:
-            zero = first_impact(m, w, n, step, search)
+            zero = first_zero(m, w, n, step, search)
             if not zero > t:
                 return OK, number, UNDECIDED
             put_met(w, n, zero, step, search, met)
