@@ -5,10 +5,11 @@ r"""Flights: smooth segments of a motion with impacts in which all contacts are 
     locate     the first zero of a gap, as `event_location` does, with the same operations in the same order:
                Brent's method on dense output, then  t <- t - g(step(t)) / g_dot  on steps that end there
 
-A flight makes no object per step, event or contact, and one workspace serves all of them. It is for what needs nothing between the steps:
-contacts with planes and stops of joint coordinates, steps of fixed length with a projection, all of them stored, and no function of the
-user, event, sensor, friction or compliant contact. A flight that meets anything else (a gap that may close and open within a step, a zero
-that is not found by corrections, a joint that turns too far) is given up, and the loop of `stepping.run` makes its segment from the start.
+A flight makes no object per step or contact, and one workspace serves all of them. It is for what needs nothing between the steps:
+contacts with planes and stops of joint coordinates, steps of fixed length with a projection, all of them stored, or each n-th, or states
+at given times, and no sensor, friction or compliant contact. Events of the user are searched in the steps that were made. A flight that
+meets anything else (a gap that may close and open within a step, a zero that is not found by corrections, a joint that turns too far, an
+event that ends the run) is given up, and the loop of `stepping.run` makes its segment from the start.
 Source: Brent, Algorithms for Minimization without Derivatives (1973), ch. 4.
 """
 
@@ -26,6 +27,7 @@ from haugmbd.compiled.status_codes import OK
 from haugmbd.contact.gap import BODY_I, COLUMN, KIND, PLANE, THIRD, GapTable, gap_of, gap_rate_of
 from haugmbd.diagnostics.contact_warnings import unilateral_joints
 from haugmbd.diagnostics.run_warnings import LARGEST_GAP, Outcome, RunStatus, TurnMonitor, end_of_run, violation_notes
+from haugmbd.diagnostics.turns import TurnCounter
 from haugmbd.impacts.contact_modes import ContactModes
 from haugmbd.impacts.single_impact import SingleImpacts
 from haugmbd.integrators.compiled_location import (
@@ -38,12 +40,14 @@ from haugmbd.integrators.compiled_location import (
     turns_to_zero,
 )
 from haugmbd.integrators.dense_output import cubic_value, put_body
+from haugmbd.integrators.event_location import EventLocator, Moment, Need
+from haugmbd.integrators.events import Event, EventRecord
 from haugmbd.integrators.explicit.runge_kutta import LEFT, RungeKutta, make_step
 from haugmbd.integrators.singularities.singularity_search import may_be_singular
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.state_space import MaximalStateSpace
-from haugmbd.integrators.step_batch import growing_lengths
+from haugmbd.integrators.step_batch import StepBatch, growing_lengths
 from haugmbd.integrators.step_context import Point, Problem, Steps, copy_options, steps_to
 from haugmbd.integrators.stick_slip.watched_quantities import may_stick
 from haugmbd.integrators.watches.stiffness_watch import new_watch
@@ -56,9 +60,13 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.hybrid.contact_events import CLEAR, NEARER
 from haugmbd.simulation.results.records import Counters
+from haugmbd.simulation.results.sensor import SensorRecorder
 from haugmbd.simulation.run_methods import NEWTON_EULER, RunMethods
+from haugmbd.simulation.run_options import Recording
 from haugmbd.simulation.stepping.run import FIRST_BATCH, Recorded
 from haugmbd.simulation.stepping.state_memory import need_memory_for_states
+from haugmbd.simulation.stepping.stored_states import Selection, StoredStates
+from haugmbd.simulation.stepping.wanted_times import WantedTimes
 from haugmbd.system.checks.constraint_residuals import has_branches
 from haugmbd.system.checks.function_ranges import has_ranges
 from haugmbd.system.checks.known_turns import DRIFTED, counts_turns, gaps_beyond
@@ -254,20 +262,72 @@ def suits(model: Model) -> bool:
 
 
 class Flown(NamedTuple):
-    """A flight: what it records, without events; the contacts that meet at its end, by their times there, and the state there."""
+    """A flight: what it records, without events; the contacts that meet at its end, by their times there, and the state there.
+
+    counted: joint angles that have been counted to its end, None where every step is stored;  events: of the user
+    """
 
     recorded: Recorded
     met: list[tuple[float, str]]
     state: State
+    counted: Array | None
+    events: list[EventRecord]
+
+
+class _Seen:
+    """The events of the user in a flight.  start: time, state and rates, (1, .) each"""
+
+    def __init__(self, events: tuple[Event, ...], problem: Problem, method: RungeKutta, need: Need, start: Ends) -> None:
+        self.records: list[EventRecord] = []
+        self.locator = EventLocator(events, problem, method, need) if events else None
+        if self.locator is not None:
+            self.locator.start(_moment(start))
+
+    def look(self, last: Ends, batch: StepBatch) -> bool:
+        """Record the events in steps behind the last state; return whether the flight goes on: no event ends it, and no function fails."""
+        if self.locator is None:
+            return True
+        try:
+            _, records, ended = self.locator.cut(_moment(last), batch)
+        except Exception:  # noqa: BLE001  the loop of a run tells it, with the result so far
+            return False
+        self.records += sorted(records, key=lambda one: one.t)
+        return not ended
+
+    def end(self, last: Ends) -> bool:
+        """Record the events whose zero is at the end of the flight; return whether the flight may end there."""
+        if self.locator is None:
+            return True
+        try:
+            self.records += self.locator.end(_moment(last), self.records)
+        except Exception:  # noqa: BLE001  as above
+            return False
+        return not self.locator.ending
+
+
+Ends = tuple[Array, Array, Array]
+
+
+def _moment(last: Ends) -> Moment:
+    """Return the moment of time, state and rates, (1, .) each."""
+    return Moment(float(last[0][0]), last[1][0], last[2][0])
 
 
 class Flights:
     """The flights of one motion, in one workspace."""
 
     def __init__(
-        self, model: Model, names: tuple[str, ...], table: GapTable, method: RungeKutta, rule: Projection, t_end: float
+        self,
+        model: Model,
+        names: tuple[str, ...],
+        table: GapTable,
+        method: RungeKutta,
+        rule: Projection,
+        t_end: float,
+        recording: Recording,
     ) -> None:
         self.model, self.names, self.method, self.rule, self.t_end = model, names, method, rule, t_end
+        self.recording, self._selects = recording, recording.times is not None or recording.every > 1
         self.space = MaximalStateSpace(model)
         self.pack = NEWTON_EULER.pack(model)
         self.problem = Problem(self.space, self.pack, rule.rates, rule.post_step, rule.options(), 0.0, np.zeros(model.y0.size))
@@ -278,10 +338,13 @@ class Flights:
         self._dynamics, self._options = self.problem.dynamics, rule.options()
         self._cpu, self._has_memory = time.process_time(), False
 
-    def next(self, state: State, rates: Array, below: Array, sizes: Array) -> Flown | None:
+    def next(
+        self, state: State, rates: Array, below: Array, sizes: Array, counted: Array | None, events: tuple[Event, ...]
+    ) -> Flown | None:
         """Return the flight from a state to the next impact, or to the end of the motion; None if the loop of a run has to make it.
 
         rates: (k,) of the gaps of contacts that have just bounced, 0 of others;  below: (k,) how far gaps may go below zero;  sizes: (k,)
+        counted: joint angles that have been counted so far, where not every step is stored;  events: of the user
         """
         p, tableau = self.problem, self.method.tableau
         if not self._has_memory:
@@ -294,6 +357,10 @@ class Flights:
         if p.post_step(self.pack, p.options, state.t, p.y, self._k1) != OK:
             return None
         t, y = [np.array([state.t])], [p.y[None].copy()]
+        stored, last, steps_before = self._stored(state.t), (t[0], y[0], self._k1[None].copy()), 0
+        if stored is not None:
+            stored.begin(last, counted)
+        seen = _Seen(events, p, self.method, self._need, last)
         turns = TurnMonitor(*self.space.spinning())
         turns.start(t[0], y[0])
         watch = p.stiffness(bool(tableau.b.size > 1 and tableau.c[-1] == 1.0))
@@ -308,11 +375,39 @@ class Flights:
                 t.append(steps.t[:done])
                 y.append(steps.y[:done])
                 turns.observe(t[-1], y[-1])
+                batch = StepBatch(t[-1], y[-1], steps.y_dot[:done], OK, float(t[-1][-1]), done, 0)
+                if not seen.look(last, batch):
+                    return None
+                if stored is not None:
+                    stored.add(last, batch, steps_before, batch.t_stop if what == MEETS else self.t_end, calls_follow=False)
+                last, steps_before = (batch.t[-1:], batch.y[-1:], batch.y_dot[-1:]), steps_before + done
                 if what == MEETS:
                     break
         except KeyboardInterrupt:
             interrupted = True
-        return self._flown(np.concatenate(t), np.concatenate(y), turns, what == MEETS, interrupted)
+        flown = self._flown(np.concatenate(t), np.concatenate(y), turns, what == MEETS, interrupted)
+        if flown is None or not seen.end(last):
+            return None
+        flown = flown._replace(events=seen.records)
+        if stored is None:
+            return flown
+        found = stored.found(last)
+        chosen = flown.recorded._replace(t=found.t, y=found.y, turns=found.turns)
+        return flown._replace(recorded=chosen, counted=None if stored.counter is None else stored.counter.last)
+
+    def _stored(self, t: float) -> StoredStates | None:
+        """Return what stores the states of a flight from t on, where not every step is stored."""
+        if not self._selects:
+            return None
+        r, p = self.recording, self.problem
+        wanted = None if r.times is None else WantedTimes(r.times[r.times > t], p, self.method, self._need)
+        selection = Selection(r.every, wanted, wanted is not None)
+        return StoredStates(selection, p.y.size, SensorRecorder((), self.space.state), TurnCounter(self.model), None, 0)
+
+    def _need(self, code: int, t: float) -> None:
+        """Raise the error of a code that is not OK."""
+        if code != OK:
+            raise self.space.error(self.pack, code, t)
 
     def _parts(self, t: float) -> Any:
         """Yield start, length and ends of the steps from t to the end of the motion, part by part, as `OneStep.batches` makes them."""
@@ -357,17 +452,19 @@ class Flights:
         outcome = Outcome(status, message, (*turns.notes(fixed=True), *violation_notes(gap, joint, now)))
         recorded = Recorded(t, y, None, None, None, {}, counters, outcome, (), (), 0.0, None, self.problem.watched)
         last = y[-1].copy()
-        return Flown(recorded, found, State.from_y(now, last, self.model.nb + 1, flat=last))
+        return Flown(recorded, found, State.from_y(now, last, self.model.nb + 1, flat=last), None, [])
 
 
-def flights_of(contacts: ContactModes, methods: RunMethods, rule: Stabilization, t_end: float) -> Flights | None:
+def flights_of(
+    contacts: ContactModes, methods: RunMethods, rule: Stabilization, t_end: float, recording: Recording
+) -> Flights | None:
     """Return the flights of a motion; None for parts or methods that need the loop of a run."""
     method, table = methods.integrator, contacts.table
     if not (isinstance(method, RungeKutta) and method.h_first is None and isinstance(rule, Projection)) or table is None:
         return None
     if methods.formulation is not NEWTON_EULER or not suits(contacts.free):
         return None
-    return Flights(contacts.free, contacts.names, table, method, rule, t_end)
+    return Flights(contacts.free, contacts.names, table, method, rule, t_end, recording)
 
 
 def single_impacts_of(contacts: ContactModes) -> SingleImpacts | None:

@@ -65,7 +65,7 @@ def _noted(found, notes):
     return found
 
 
-@pytest.mark.parametrize("seed", (100, 102, 103))
+@pytest.mark.parametrize("seed", [100, 102, 103])
 @pytest.mark.parametrize(
     "options",
     [{"h": 2e-3}, {"h": 5e-3, "integrator": mbd.RK3()}, {"h": 1e-3, "stabilization": mbd.Projection(every=3)}],
