@@ -100,6 +100,7 @@ class Run(Generic[R]):
 
     record: makes the result of the data;  budget: time [s] after which the run is stopped
     before: the run that this one continues from behind a jump of the velocities, with its turns of joints and calls of sampled blocks
+    counted: joint angles that have been counted before, of a run that continues none
     before_jump: the state before the call of a sampled block that ended the run, by the jump of an event
     until: time [s] from which on the steps are not needed: the run ends with the batch that reaches it
     """
@@ -114,6 +115,7 @@ class Run(Generic[R]):
         *,
         budget: float | None = None,
         before: Run[R] | None = None,
+        counted: Array | None = None,
         until: float = np.inf,
     ) -> None:
         times = recording.times
@@ -141,6 +143,7 @@ class Run(Generic[R]):
         self.ended = ""
         self.before_jump: Array | None = None
         self._left_at: float | None = None
+        self._counted_before = counted if before is None else before.counted
         self.drift: AngleDrift = AngleDrift(problem.state_space, 0 if before is None else before.drift.since - before.steps)
         self._last = (np.array([problem.t]), problem.y[None].copy(), np.zeros((1, problem.y.size)))
         self.clock, self.lengths = Clock.of(problem, method), StepLengths(problem.t)
@@ -226,7 +229,7 @@ class Run(Generic[R]):
         self._continue_from_state(k1)
         self.state_breaks.start(p.t, p.y)
         self.locator.start(self._now())
-        self.stored.begin(self._last, None if self.before is None else self.before.counted)
+        self.stored.begin(self._last, self._counted_before)
         return k1
 
     def reach(self, stop: float, method: Any, k1: Array, bar: Progress) -> None:
