@@ -26,6 +26,7 @@ from haugmbd.compiled.cache_stamp import files_of_entries
 from haugmbd.compiled.engine_library import stamp_of
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.constraints.freedoms import Axis, Kind, Side
+from haugmbd.contact.joint_stop import rigid_contacts
 from haugmbd.diagnostics.joint_motion import angle_in_turn, angles_of, is_arm, joint_motion, slide
 from haugmbd.diagnostics.reaction_signals import bind
 from haugmbd.engine.doors import SLIDE_I, SLIDE_J, TURN
@@ -54,7 +55,6 @@ from haugmbd.simulation.held_inputs import (
     model_with_inputs,
     read_names,
 )
-from haugmbd.simulation.hybrid.simulator import rigid_contacts
 from haugmbd.simulation.quantity_reader import WRENCH, QuantityReader
 from haugmbd.simulation.simulate import simulate
 from haugmbd.simulation.stepping.clock import Clock

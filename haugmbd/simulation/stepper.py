@@ -48,6 +48,7 @@ from haugmbd.simulation.arguments import (
     check_kinds,
     check_numbers,
     choose_integrator,
+    needs_switching,
     rigid_stop,
 )
 from haugmbd.simulation.compatibility import resolve_stabilization
@@ -60,7 +61,6 @@ from haugmbd.simulation.stepping.broken_motions import with_known_turns
 from haugmbd.simulation.stepping.drift import AngleDrift
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.simulation.stepping.run import Run
-from haugmbd.simulation.switching import needs_switching
 from haugmbd.system.checks.constraint_residuals import has_branches
 from haugmbd.system.checks.function_ranges import has_ranges
 from haugmbd.system.checks.known_turns import counted_angles, counts_turns

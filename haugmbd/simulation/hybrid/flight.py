@@ -62,7 +62,8 @@ from haugmbd.model.state import State
 from haugmbd.simulation.hybrid.contact_events import CLEAR, NEARER
 from haugmbd.simulation.results.records import Counters
 from haugmbd.simulation.run_methods import NEWTON_EULER, RunMethods
-from haugmbd.simulation.stepping.run import FIRST_BATCH, Recorded
+from haugmbd.simulation.run_options import Recorded
+from haugmbd.simulation.stepping.run import FIRST_BATCH
 from haugmbd.simulation.stepping.state_memory import need_memory_for_states
 from haugmbd.system.checks.constraint_residuals import has_branches
 from haugmbd.system.checks.function_ranges import has_ranges
