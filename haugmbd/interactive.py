@@ -27,7 +27,7 @@ import numpy as np
 
 from haugmbd.batches.parameters import unknown, variables_of
 from haugmbd.compiled.array_types import Array
-from haugmbd.engine.blob import check, first_call, made, shifts, with_inputs
+from haugmbd.engine.blob import Made, check, first_call, made, shifts, with_inputs
 from haugmbd.engine.host import library_for, names_of_library
 from haugmbd.engine.stops import need_same_places
 from haugmbd.errors import HaugmbdError, UsageError
@@ -160,7 +160,7 @@ def live_page(
     numbers, table = _fitted(models, sliders)
     picture = _picture(models, sliders) if _moves_points(models, sliders) else None
     rules = {"projection": Projection(), "Baumgarte": Baumgarte.critical(20.0 * h), "none": None}
-    blobs, needs = dict[str, bytes](), set[str]()
+    wholes = dict[str, Made]()
     slots = nominal.slot_of_row[np.setdiff1d(np.arange(nominal.nc), np.array(nominal.redundancy.dropped, dtype=np.int64))]
     for name, rule in rules.items():
         call = first_call(nominal, method, {"stabilization": rule})
@@ -179,9 +179,10 @@ def live_page(
             for a in range(inertia_wide)
         ]
         names = [f"{kind}{body}" for body in nominal.body_names[1:] for kind in DRAG]
-        whole = made(nominal, call, method, names, own)
-        blobs[name] = whole.bytes()
-        needs |= whole.needs
+        wholes[name] = made(nominal, call, method, names, own)
+    needs, room = frozenset[str]().union(*(whole.needs for whole in wholes.values())), max(whole.room for whole in wholes.values())
+    blobs = {name: whole.bytes(room) for name, whole in wholes.items()}
+    first_blob = next(iter(blobs.values()))
     first = _first_run(nominal, method)
     data = {
         "sliders": [slider._asdict() for slider in sliders],
@@ -190,13 +191,13 @@ def live_page(
         "rows": len(slots),
         "h": h,
         "coefficients": _text(table.astype("<f8").tobytes()),
-        "blobs": {name: _text(blob) for name, blob in blobs.items()},
+        "blobs": {name: _text(blob if blob is first_blob else apart(blob, first_blob), level=9) for name, blob in blobs.items()},
         "names": list(nominal.body_names),
         "drag": list(DRAG),
         "picture": picture,
     }
     engine = next((library for library, has in wasm if needs <= has), wasm[-1][0])
-    return animation(first, frames=FRAMES, other=first, simulates=(data, _text(engine.read_bytes(), level=9)))
+    return animation(first, frames=FRAMES, simulates=(data, _text(engine.read_bytes(), level=9)))
 
 
 def engines() -> list[tuple[Path, frozenset[str]]]:
@@ -231,6 +232,14 @@ def _builder(system: Any, p: Mapping[str, float]) -> Builder:
 def _text(data: bytes, level: int = 6) -> str:
     """Return bytes, deflated, in base64."""
     return base64.b64encode(zlib.compress(data, level)).decode("ascii")
+
+
+def apart(blob: bytes, first: bytes) -> bytes:
+    """Return a blob as the difference of its 32-bit words from those of another one, which is nearly everywhere zero."""
+    own, words = (np.frombuffer(one, dtype="<u4") for one in (blob, first))
+    found, n = own.copy(), min(own.size, words.size)
+    found[:n] -= words[:n]
+    return found.tobytes()
 
 
 def _stepping(integrator: RungeKutta | None, h: float) -> RungeKutta:

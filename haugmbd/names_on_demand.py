@@ -21,7 +21,8 @@ def on_demand(package: str) -> tuple[Callable[[str], Any], list[str]]:
     """Return `__getattr__` and `__all__` of a package, by the stub beside it."""
     module = sys.modules[package]
     stub = Path(str(module.__file__)).with_name("__init__.pyi")
-    places = {name: place for place, name in LINE.findall(stub.read_text(encoding="utf-8"))}
+    lines = LINE.findall(stub.read_text(encoding="utf-8"))
+    places = {name: place for place, name in lines if place.startswith(f"{package}.")}
 
     def imported(name: str) -> Any:
         """Import a name.  Raise AttributeError if the stub has none."""

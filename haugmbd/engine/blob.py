@@ -76,6 +76,8 @@ STEP_ENTRY = "haugmbd.integrators.explicit.runge_kutta.run_entry"
 STOPS = "haugmbd.engine.stops"
 DOORS = "haugmbd.engine.doors"
 READ_ENTRY = "haugmbd.simulation.quantity_reader.read_entry"
+OF_RULES = ".stabilization."
+"""In the names of routines and entries of a stabilization."""
 WHO = "mbd.engine.blob"
 OF_SLOT, OF_NODE, OF_BODY, OF_FRICTION = range(4)
 """What the place of a status belongs to, as in `abi.c`."""
@@ -176,17 +178,21 @@ class Writer:
         self.calls.append((self.text(f"{entry}({shapes(arguments)})"), self.list([w for x in arguments for w in self.of(x)])))
         return len(self.calls) - 1
 
-    def bytes(self, fixed: Sequence[int], start: Sequence[float], more: Mapping[str, bytes]) -> bytes:
-        """Return the blob.  more: sections of others"""
-        names = bytearray()
-        places_of_texts = []
-        for text in self.texts:
-            places_of_texts.append(len(names))
-            names += text.encode() + b"\0"
-        names += b"\0" * (-len(names) % 8)
+    def names(self) -> tuple[bytes, list[int]]:
+        """Return all texts, one after the other, and the place of each; those of stabilizations last: blobs with another one are alike."""
+        names, places = bytearray(), [0] * len(self.texts)
+        for k in sorted(range(len(self.texts)), key=lambda k: OF_RULES in self.texts[k]):
+            places[k] = len(names)
+            names += self.texts[k].encode() + b"\0"
+        return bytes(names), places
+
+    def bytes(self, fixed: Sequence[int], start: Sequence[float], more: Mapping[str, bytes], room: int = 0) -> bytes:
+        """Return the blob.  more: sections of others;  room: bytes of the names at least"""
+        names, places_of_texts = self.names()
+        names += b"\0" * (max(room - len(names), 0) + -max(room, len(names)) % 8)
         items = [(x.kind, self.texts.index(x.name), x.a, x.b, x.c) for x in self.items]
         sections: dict[str, bytes] = {
-            "WORDS": _words(self.words), "LISTS": _words(self.lists), "NAMES": bytes(names), "TEXTS": _words(places_of_texts),
+            "WORDS": _words(self.words), "LISTS": _words(self.lists), "NAMES": names, "TEXTS": _words(places_of_texts),
             "CALLS": _words(self.calls), "ITEMS": _words(items), "PLACES": _words(self.places), "FIXED": _words(fixed),
             "START": np.array(start, dtype="<f8").tobytes(),
             "STAMP": stamp_of(files_of_entries()).encode(), "WHERE": _words(self.where), **more,
@@ -358,10 +364,14 @@ def shifts(model: Model) -> Array:
 
 
 class Made(NamedTuple):
-    """A blob in parts: its items, names of routines and entries that it needs, and what makes its bytes, with sections of others."""
+    """A blob in parts: its items, names of routines and entries that it needs, and what makes its bytes, with sections of others.
+
+    room: bytes of its names
+    """
 
     items: Sequence[Item]
     needs: frozenset[str]
+    room: int
     bytes: Callable[..., bytes]
 
 
@@ -424,7 +434,7 @@ def made(
     status = place_in(problem.pack.ints, "STATUS")[0]
     ends = [*fixed, w.array(problem.pack.work), status, *w.outputs]
     needs = {w.texts[value] for kind, value in w.words if kind == ROUTINE} | {w.texts[text] for text, _ in w.calls}
-    return Made(w.items, frozenset(needs), lambda **more: w.bytes(ends, (call.t, call.h), more))
+    return Made(w.items, frozenset(needs), len(w.names()[0]), lambda room=0, **more: w.bytes(ends, (call.t, call.h), more, room))
 
 
 def _let_engine_fill(w: Writer, place: tuple[int, int], steps: Steps) -> None:

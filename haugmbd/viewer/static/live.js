@@ -27,7 +27,13 @@ function filled(tree, read) {
 class Live {
   static async open(player) {
     const data = JSON.parse($("live").textContent), module = await WebAssembly.compile(await unpack($("engine").textContent)), made = {};
-    for (const [name, blob] of Object.entries(data.blobs)) made[name] = await Mechanism.load(module, await unpack(blob));
+    let first = null;  // the other blobs are their differences from it
+    for (const [name, blob] of Object.entries(data.blobs)) {
+      const words = new Uint32Array((await unpack(blob)).slice().buffer), n = first ? Math.min(words.length, first.length) : 0;
+      for (let k = 0; k < n; k++) words[k] += first[k];
+      first = first || words;
+      made[name] = await Mechanism.load(module, new Uint8Array(words.buffer));
+    }
     const bytes = await unpack(data.coefficients), drawn = data.picture && (await unpack(data.picture.coefficients));
     return new Live(player, data, made, new Float64Array(bytes.buffer, 0, bytes.length / 8), drawn && new Float32Array(drawn.buffer, 0, drawn.length / 4));
   }
