@@ -397,14 +397,18 @@ static int along(Instance *f, const uint32_t unknown[], size_t m, const uint32_t
     for (int again = 0; again < 2 && !status; again++) {
         status = outputs_at(f, c, known, n, u, seed, unknown, m, more);
         if (!status) status = outputs_at(f, -c, known, n, u, seed, unknown, m, less);
-        double larger = 1.0;
+        double most = 0.0, size = 1.0;
         for (size_t k = 0; k < m && !status; k++) {
             out[k] = 0.5 * (more[k] - less[k]) / c;
-            double size = 1.0 + fabs(here[k]) + c * fabs(out[k]), bend = fabs(0.5 * (more[k] + less[k]) - here[k]) / size;
-            if (!(bend <= off)) off = bend;
-            if (out[k] != 0.0 && (1.0 + fabs(here[k])) / fabs(out[k]) > larger) larger = (1.0 + fabs(here[k])) / fabs(out[k]);
+            if (fabs(out[k]) > most) most = fabs(out[k]);
+            if (fabs(here[k]) > size) size = fabs(here[k]);
         }
-        c = larger < LARGEST ? larger : LARGEST;
+        for (size_t k = 0; k < m && !status; k++) {
+            double bend = fabs(0.5 * (more[k] + less[k]) - here[k]) / (size + c * most);
+            if (!(bend <= off)) off = bend;
+        }
+        c = most * LARGEST > size ? size / most : LARGEST;
+        if (c < 1.0) c = 1.0;
     }
     if (!status && !(off <= AFFINE)) return tell(f, ERROR, "an output is no linear function of these inputs at this state: it has no derivative that is exact");
     return status;
