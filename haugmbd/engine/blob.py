@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from haugmbd.bodies.part import changed
-from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.cache_stamp import files_of_entries
 from haugmbd.compiled.engine_library import stamp_of
 from haugmbd.compiled.function_pointers import Routine
@@ -215,6 +215,15 @@ class Writer:
         top = b"HAUGBLOB" + struct.pack("<3q", VERSION, whole, len(head))
         top += b"".join(tag.ljust(8).encode() + struct.pack("<2q", offset, count) for tag, offset, count in head)
         return top + content + _words(rows) + bytes(numbers_of_arrays)
+
+
+def parts_of(blob: bytes) -> tuple[dict[str, int], Ints]:
+    """Return where the sections of a blob begin, and the rows of its arrays: place or -1, size in words."""
+    (n,) = struct.unpack_from("<q", blob, 24)
+    heads = [struct.unpack_from("<8s2q", blob, 32 + 24 * k) for k in range(n)]
+    places = {tag.decode().strip(): int(place) for tag, place, _ in heads}
+    count = next(count for tag, _, count in heads if tag.startswith(b"ARRAYS"))
+    return places, np.frombuffer(blob, dtype="<i8", count=count, offset=places["ARRAYS"]).reshape(-1, 2)
 
 
 def _words(rows: Any) -> bytes:
