@@ -178,7 +178,7 @@ class Writer:
         self.calls.append((self.text(f"{entry}({shapes(arguments)})"), self.list([w for x in arguments for w in self.of(x)])))
         return len(self.calls) - 1
 
-    def names(self) -> tuple[bytes, list[int]]:
+    def names(self) -> tuple[bytes, Sequence[int]]:
         """Return all texts, one after the other, and the place of each; those of stabilizations last: blobs with another one are alike."""
         names, places = bytearray(), [0] * len(self.texts)
         for k in sorted(range(len(self.texts)), key=lambda k: OF_RULES in self.texts[k]):

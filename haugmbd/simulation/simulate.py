@@ -351,13 +351,13 @@ def run_again(
     take: takes its states (t, y) in parts; the result has the last ones
     """
     methods, model, output = one.methods, result.model, RunOutput(t_eval)
-    plain = result._contact_problem is None
-    if plain and result._mechanism is None:
+    problem = result._contact_problem
+    if problem is None and result._mechanism is None:
         return run_system(model, one.t_end, methods, output, state=one.start(model), until=until, take=take)
     from haugmbd.simulation.hybrid.run_of_contacts import run_of_contacts  # noqa: PLC0415  most models have no contacts
 
     rule = resolve_stabilization(methods.formulation, methods.integrator, methods.stabilization, PROJECTION)
-    contacts = tuple(result.contacts.values()) if plain else result._contact_problem.contacts
+    contacts = tuple(result.contacts.values()) if problem is None else problem.contacts
     return run_of_contacts(
         model,
         contacts,
@@ -365,7 +365,7 @@ def run_again(
         one.t_end,
         methods,
         output,
-        plain=plain,
+        plain=problem is None,
         rule=rule,
         until=until,
         most=one.most,

@@ -8,6 +8,7 @@ plain             from event to event, without friction: normal impulses alone
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -54,7 +55,7 @@ def run_of_contacts(
         return run_by_time_stepping(
             *run, project_velocity=project_velocity, budget=budget, until=until, again=again, checked=checked
         )
-    limits = {"budget": budget, "until": until, "most": most}
+    limits: dict[str, Any] = {"budget": budget, "until": until, "most": most}
     if not plain:
         if not checked:
             refuse_signals(model, (*read_events(output.events), *output.sensors))
