@@ -27,7 +27,7 @@ from haugmbd.integrators.default_number import DefaultNumber
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.model.model import Model
 from haugmbd.simulation.arguments import check_parameters
-from haugmbd.simulation.compatibility import STABILIZATIONS, incompatibility, integrators, refusal
+from haugmbd.simulation.compatibility import incompatibility, integrators, refusal, stabilizations
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION
 from haugmbd.simulation.simulate import simulate
@@ -440,7 +440,7 @@ def _all_integrators() -> tuple[Integrator, ...]:
 
 def _all_rules() -> tuple[Stabilization, ...]:
     """Return one stabilization of each kind in the package."""
-    return tuple(STABILIZATIONS.values())
+    return tuple(stabilizations().values())
 
 
 def _once(items: Iterable[T]) -> tuple[T, ...]:

@@ -33,8 +33,8 @@ from haugmbd.drivers.user_function import plain
 from haugmbd.integrators.chain_state_space import ChainStateSpace
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.state_space import MaximalStateSpace
-from haugmbd.integrators.stick_slip.watched_quantities import may_stick
 from haugmbd.integrators.step_context import copy_options
+from haugmbd.integrators.stick_slip.watched_quantities import may_stick
 from haugmbd.model.model import Model
 from haugmbd.simulation.stepping.breaks import Watched, functions_of_state, named_functions_of_time
 from haugmbd.workspace.layout import workspace_array
