@@ -11,6 +11,7 @@ import inspect
 from typing import Any
 
 from haugmbd import joints
+from haugmbd.bodies.plane import PLANES
 from haugmbd.constraints.joint import Joint
 from haugmbd.constraints.registry import KINDS
 from haugmbd.contact.impact_laws import LAWS
@@ -396,6 +397,7 @@ HEAD = (
     Field("name", Text(), False, "name of the system"),
     Field("gravity", Array(((3,),), "m/s2"), False, "global; by default zero"),
     Field("tolerance", Tolerance(), False, "how far redundant rows may contradict each other [rad, or part of the size]"),
+    Field("planar", Text(PLANES), False, "the plane of a planar mechanism, by two global axes"),
     Field("ground_shape", SHAPES, False, "what is drawn of the ground"),
     Field("off", ListOf(Text()), False, "names of the joints, loads and contacts that are off at the start"),
 )
