@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from joints import CJ, RJ, SJ, TJ, UJ, Coupling, Distance, Gear, PointOnCurve, RackPinion, RotationDriver, Screw
 
 import haugmbd as mbd
 from haugmbd.system.in_plane import model_in_plane
+from joints import CJ, RJ, SJ, TJ, UJ, Coupling, Distance, Gear, PointOnCurve, RackPinion, RotationDriver, Screw
 
 NORMAL = {"xz": (0, -1, 0), "xy": (0, 0, 1), "yz": (1, 0, 0), "zx": (0, 1, 0)}
 
@@ -58,7 +58,8 @@ def other_joints(d):
     d.add(UJ("cross", a, b, point=d.at(0.3, 0.1), axis_i=d.n, axis_j=d.at(1.0, 0.2)))
     d.add(CJ("bush", b, c, point=d.at(0.6, 0.3), axis=d.n))
     d.add(Distance("link", d.ground, c, point_i=d.at(1.0, 0.6), point_j=d.at(0.9, 0.0)))
-    pin, rail = d.pin("pin", d.ground, e, (1.0, -0.3)), d.add(TJ("rail", d.ground, d.bar("rack", (0.0, -0.5), (0.2, -0.5)), point=d.at(0.1, -0.5), axis=d.at(1.0, 0.3)))  # fmt: skip
+    rack = d.bar("rack", (0.0, -0.5), (0.2, -0.5))
+    pin, rail = d.pin("pin", d.ground, e, (1.0, -0.3)), d.add(TJ("rail", d.ground, rack, point=rack.r, axis=d.at(1.0, 0.3)))
     d.add(RackPinion("teeth", pin, rail, radius=0.1))
     curve = d.at(1.0, -0.3) + np.array([d.at(x, 0.1 * x**2) for x in np.linspace(-1.0, 1.0, 9)])
     d.add(PointOnCurve("slot", d.ground, d.bar("bead", (0.9, -0.3), (1.1, -0.3), 0.2), curve=curve, point=d.at(1.0, -0.3)))
@@ -98,7 +99,9 @@ def test_runs_are_those_of_the_spatial_model(make, planar):
     assert np.abs(one.lam - other.lam).max() < 1e-10 * max(1.0, size)
     assert one.model.nc == spatial.nc
     assert np.array_equal(one.lam.shape, other.lam.shape)
-    assert all(abs(x) < 1e-15 for x in one["bar 0" if make in (four_bar, driven) else flat.body_names[1]].r @ np.array(NORMAL[planar]))
+    assert all(
+        abs(x) < 1e-15 for x in one["bar 0" if make in (four_bar, driven) else flat.body_names[1]].r @ np.array(NORMAL[planar])
+    )
 
 
 @pytest.mark.parametrize(
@@ -123,13 +126,14 @@ def test_every_family_of_methods_makes_it(options):
 
 def test_coordinates_of_the_plane_have_the_equations_of_the_plane():
     drawing = Drawing("xz")
-    bar = drawing.add(mbd.Body.in_plane("bar", 2.0, 0.15, q=(0.5 * np.cos(0.4), 0.5 * np.sin(0.4), 0.4), u=(-0.5 * np.sin(0.4), 0.5 * np.cos(0.4), 1.0)))  # fmt: skip
+    x, z = 0.5 * np.cos(0.4), 0.5 * np.sin(0.4)
+    bar = drawing.add(mbd.Body.in_plane("bar", 2.0, 0.15, q=(x, z, 0.4), u=(-z, x, 1.0)))
     drawing.pin("pin", drawing.ground, bar, (0.0, 0.0))
     history = mbd.simulate(drawing.system, 3.0, rtol=1e-10)["bar"].in_plane("xz")
     assert history.u_dot[:, 2] == pytest.approx(-2.0 * 9.81 * 0.5 * np.cos(history.phi) / (0.15 + 0.5), abs=1e-8)
     assert history.q[:, :2] == pytest.approx(0.5 * np.column_stack([np.cos(history.phi), np.sin(history.phi)]), abs=1e-9)
     assert np.abs(np.diff(history.phi)).max() < 1.0
-    assert history.u[0] == pytest.approx([-0.5 * np.sin(0.4), 0.5 * np.cos(0.4), 1.0])
+    assert history.u[0] == pytest.approx([-z, x, 1.0])
     with pytest.raises(mbd.UsageError, match="out of the plane 'xy'"):
         mbd.simulate(drawing.system, 0.1, h=1e-2)["bar"].in_plane("xy")
 
