@@ -199,6 +199,13 @@ ROLLING_FIELDS: dict[str, tuple[Field, ...]] = {
         *_SURFACE,
     ),
     "RollingOnSphere": (*_BALL, Field("sphere_center", POINT), Field("sphere_radius", Number("m")), *_SURFACE),
+    "RollingOnCurve": (
+        *_BALL,
+        Field("curve", ListOf(POINT, 1), says="points of the curve"),
+        Field("axis", VECTOR),
+        Field("closed", Flag(), False, "whether the last point is joined to the first one"),
+        Field("surface_body", Reference("body"), False, "by default the ground"),
+    ),
     "KnifeEdge": (_BODY, Field("point", POINT), Field("direction", VECTOR), *_PLANE),
 }
 """Rolling joints: a file has the arguments of their constructors, global geometry at the modelled pose."""
