@@ -58,6 +58,7 @@ from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION, RunMethods
 from haugmbd.simulation.run_options import MOST_PER_SECOND, Recorded, Recording, RunOutput
 from haugmbd.simulation.shared_friction import by_bearings, need_the_least_at, notes_on_shared
 from haugmbd.simulation.smooth_run import short_run
+from haugmbd.system.in_plane import model_in_plane, need_in_plane
 from haugmbd.system.system import System
 
 if TYPE_CHECKING:
@@ -258,6 +259,7 @@ def run_system(
 
         run = partial(run_system, until=until, most=most, one_structure=True)
         return run_with_switches(model, t_end, methods, output, run, state, project_velocity, budget, most)
+    whole = model
     if methods.redundancy is not None:
         check_rule(methods.redundancy)
         model = model.with_redundancy(methods.redundancy)
@@ -303,11 +305,16 @@ def run_system(
     if project_velocity:  # whatever the formulation: runs with each start from one state
         pack = rule.fitted(model, formulation.pack(model))
         start = projected(model, pack if formulation.block_factor else model.pack(), start)
+    made_by = None if record_method or method.own_multipliers else model_in_plane(whole)  # with fewer rows
+    if made_by is not None:
+        need_in_plane(made_by, np.array([start.t]), start.y[None])
     deep = deep_contact_notes(model, start.t, start.flat) if model.has_contacts else []
     again = methods if methods.redundancy is None else replace(methods, redundancy=None)  # the model has it
     maker = ResultMaker(model, methods, rule, settings_of(methods), times, output.store_every, record_method, until)
 
     def record(found: Recorded) -> Result:
+        if made_by is not None:
+            need_in_plane(made_by, found.t, found.y)
         replay = Replay(start.t, start.y, t_end, float(found.t[-1]), again, exact=times is None)
         if shared and (method.lam_at_steps or not by_bearings(model)):
             need_the_least_at(model, found.t, found.y)
@@ -320,11 +327,12 @@ def run_system(
     bodies = model.nb + 1 if record_method and method.lam_at_steps else 0
     recording = Recording(times, output.store_every, events, sensors, bodies, keeps_ends=keeps_ends, take=take)
     with one_blas_thread(has_large_matrices(model, formulation)):
-        found = short_run(model, method, formulation, rule, start, t_end) if plain else None
+        runs = model if made_by is None else made_by
+        found = short_run(runs, method, formulation, rule, start, t_end) if plain else None
         if found is not None:
             return record(found)
-        pack = rule.fitted(model, formulation.pack(model)) if pack is None else pack
-        problem = Problem(MaximalStateSpace(model), pack, rule.rates, rule.post_step, rule.options(), start.t, start.y)
+        pack = rule.fitted(runs, formulation.pack(runs)) if pack is None or runs is not model else pack
+        problem = Problem(MaximalStateSpace(runs), pack, rule.rates, rule.post_step, rule.options(), start.t, start.y)
         from haugmbd.simulation.stepping.run import Run  # noqa: PLC0415  short runs need no loop
 
         return Run(problem, method, t_end, recording, record, budget=budget, until=until).run(output.progress)
