@@ -39,8 +39,8 @@ from haugmbd.compiled.scalars import LANES
 from haugmbd.deprecated import public_class
 from haugmbd.errors import HaugmbdError, UsageError, naming, warn_user
 from haugmbd.sensitivity.adjoint import adjoint_gradient, has_adjoint
-from haugmbd.sensitivity.parameters import Parameters, as_parameters, builder_of
-from haugmbd.sensitivity.sensitivity import OverTime, Problem, Sensitivity, need_times, sensitivity, values_at_end
+from haugmbd.sensitivity.parameters import Parameters, as_parameters
+from haugmbd.sensitivity.sensitivity import OverTime, Problem, Sensitivity, need_times, road_of, sensitivity, values_at_end
 from haugmbd.sensitivity.simulated import method_of, refuse_what_is_not_smooth
 from haugmbd.sensitivity.variations import arguments_of
 from haugmbd.simulation.results.io.paths import path_of, unwritable
@@ -134,7 +134,7 @@ def gradient(
     Source: Griewank and Walther (2008), ch. 4.
     """
     problem, of = problem_of(build, p, objective, outputs, run, t, arguments)
-    if adjoint is not False and run == "simulate" and (adjoint or len(problem.p) > LANES):
+    if adjoint is not False and problem.run == "simulate" and (adjoint or len(problem.p) > LANES):
         found = _by_adjoint(problem, of, asked=bool(adjoint))
         if found is not None:
             return found
@@ -636,7 +636,7 @@ def _sampled(
 ) -> Array:
     """Return outputs (samples, m) of runs with random parameters."""
     rng, (lower, upper) = np.random.default_rng(seed), p.bounds
-    builder, names = builder_of(build, p), names_of(outputs)
+    (builder, run), names = road_of(build, p, run), names_of(outputs)
     drawn = []
     for _ in range(samples):
         x = np.clip(p.values_array + sd * rng.normal(size=len(p)), lower, upper)

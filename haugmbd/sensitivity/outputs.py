@@ -1,6 +1,7 @@
 r"""Derivatives of outputs at states with tangents.
 
     dz/dp = z_y dY + z_t dt + z_p
+    W = int P dt        dW/dp of all states of the motion at once, by the quadrature that gives W
 
 Places, velocities and angles are functions of the states of a few bodies alone: all parameters are differenced at once, by the nominal
 model.  For others, such as reactions, both sides of each parameter are read, with the models of both sides.
@@ -28,6 +29,8 @@ NOTHING = 1e-9
 """Change of outputs and states for the whole of a parameter, relative to the largest output, that is rounding."""
 TIMES = ("event", "impact")
 """Kinds of outputs that are times, and not quantities of a state."""
+INTEGRALS = {"load": ("work",), "driver": ("work",), "energy": ("applied_work", "dissipated_work", "total", "drift")}
+"""Outputs that are integrals over the motion before: functions of all its states."""
 OF_STATES = {
     "body": ("r", "p", "v", "omega", "omega_bar"),
     "point": ("r", "v"),
@@ -45,6 +48,11 @@ MANY = 4096
 def is_of_states(output: Output) -> bool:
     """Return whether an output is a function of the states of its bodies."""
     return output.what in OF_STATES.get(output.kind, ())
+
+
+def is_integral(output: Output) -> bool:
+    """Return whether an output is an integral over the motion."""
+    return output.what in INTEGRALS.get(output.kind, ())
 
 
 def moves_by_itself(design: Design, name: str, j: int) -> bool:
@@ -121,6 +129,7 @@ def read_outputs(design: Design, tangents: Tangents) -> tuple[Array, Array, npt.
     for k, output in enumerate(design.outputs):
         if output.kind in TIMES:
             values[:, k], jacobian[:, k] = tangents.times[output.text]
+    _read_integrals(design, tangents, values, jacobian)
     may_enter_nothing = design.calls_python or tangents.pieces or design.model.parts is not None
     for k, name in enumerate(design.p if may_enter_nothing else ()):
         still = max(float(np.abs(x[:, :, k] if x is jacobian else x[:, k]).max(initial=0.0)) for x in (jacobian, tangents.dY))
@@ -142,7 +151,8 @@ def _read_piece(design: Design, tangents: Tangents, some: slice, values: Array, 
     reader = Reader(Result(design.model, t, y))
     on = {"reaction": design.model.joints, "load": {entry.load.name for entry in design.model.loads}}
     known = [design.is_whole or one.owner in on.get(one.kind, [one.owner]) for one in design.outputs]
-    read = [k for k, one in enumerate(design.outputs) if one.kind not in TIMES and known[k]]
+    apart = tangents.steps is not None
+    read = [k for k, one in enumerate(design.outputs) if one.kind not in TIMES and known[k] and not (apart and is_integral(one))]
     values[some, read] = np.array([reader.values(design.outputs[k]) for k in read]).reshape(len(read), len(t)).T
     plain = [k for k in read if is_of_states(design.outputs[k])]
     others = [k for k in read if k not in plain]
@@ -160,7 +170,34 @@ def _read_piece(design: Design, tangents: Tangents, some: slice, values: Array, 
                     jacobian[some, moving, lane] += change_of_outputs(design, design.p.names[lane], t, y, moving)
     for k, name in enumerate(design.p if others else ()):
         jacobian[some, others, k] = _slope_of_outputs(design, name, (t, y, dt[:, k], dY[:, k]), others)
-    return np.array([k not in read or reader.unique(output) for k, output in enumerate(design.outputs)])
+    return np.array([not (k in read or is_integral(output)) or reader.unique(output) for k, output in enumerate(design.outputs)])
+
+
+def _read_integrals(design: Design, tangents: Tangents, values: Array, jacobian: Array) -> None:
+    """Write values and Jacobians of the integrals over the motion.  Raise UsageError for one over events."""
+    read = [k for k, one in enumerate(design.outputs) if is_integral(one)]
+    whole = tangents.steps
+    if not read or whole is None or len(whole.t) < 2:  # noqa: PLR2004
+        return
+    if whole.pieces:
+        raise UsageError(
+            f"output {design.outputs[read[0]].text!r} is an integral over the run, and events change its law: the derivative through "
+            "them is not there yet. Difference whole runs."
+        )
+    here = np.searchsorted(whole.t, tangents.t)
+    values[:, read] = _read_along(design.model, [design.outputs[k] for k in read], whole.t, whole.y)[here]
+    for k, name in enumerate(design.p):
+
+        def of(side: Variation) -> Any:
+            return partial(_read_along, side.model, [side.outputs[k] for k in read])
+
+        jacobian[:, read, k] = design.along(name, (whole.t, whole.y, whole.dt[:, k], whole.dY[:, k]), of)[here]
+
+
+def _read_along(model: Any, outputs: Sequence[Output], t: Array, y: Array) -> Array:
+    """Return outputs (nt, m) along the steps of a motion."""
+    reader = Reader(Result(model, t, y, _all_steps=True))
+    return np.array([reader.values(output) for output in outputs]).T
 
 
 def _slope_of_outputs(design: Design, name: str, motion: tuple[Array, Array, Array, Array], read: list[int]) -> Array:

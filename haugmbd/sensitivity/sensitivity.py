@@ -22,6 +22,7 @@ from haugmbd.analysis.equilibrium.equilibrium import equilibrium
 from haugmbd.analysis.equilibrium.small_motions.linearize import linearize
 from haugmbd.analysis.kinematics.kinematics import kinematics
 from haugmbd.compiled.array_types import Array
+from haugmbd.contact.contact import Contact
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
 from haugmbd.formulations.accelerations import accelerations
@@ -30,7 +31,7 @@ from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.state import State
 from haugmbd.sensitivity.direct import Tangents, at_fixed_times, placed, refuse_locks
 from haugmbd.sensitivity.outputs import read_outputs
-from haugmbd.sensitivity.parameters import Builder, Parameters, as_parameters, builder_of
+from haugmbd.sensitivity.parameters import Builder, Built, Parameters, as_parameters, builder_of
 from haugmbd.sensitivity.simulated import simulated
 from haugmbd.sensitivity.statics import balanced, eigenvalues, ordered
 from haugmbd.sensitivity.variations import Design, arguments_of
@@ -41,7 +42,9 @@ from haugmbd.simulation.simulate import simulate
 
 CLOSED = 1e-9
 """Part of the size of the mechanism by which assembling may move a body where the derivative of one closing step is that of all."""
-RUNS = ("simulate", "kinematics", "inverse_dynamics", "accelerations", "assemble", "equilibrium", "linearize")
+IMPACTS = "simulate_impacts"
+"""The older name of a simulation whose contacts are an argument."""
+RUNS = ("simulate", IMPACTS, "kinematics", "inverse_dynamics", "accelerations", "assemble", "equilibrium", "linearize")
 
 
 class OverTime(NamedTuple):
@@ -153,7 +156,7 @@ def sensitivity(build: Any, p: Any, outputs: Any, *, run: str = "simulate", **ar
         Names of quantities, such as "body.crank.r[0]", "reaction.A.force[1]", "joint.B.angle", "point.coupler(0.1, 0, 0).v[0]"; or a
         function of the parameters that returns names.
     run : {"simulate", "kinematics", "inverse_dynamics", "accelerations", "assemble", "equilibrium", "linearize"}
-        What is differentiated.
+        What is differentiated; also "simulate_impacts", with contacts among the arguments that `build` returns.
     **arguments
         Those of that function, such as t_end=, h=, integrator=.
 
@@ -176,8 +179,31 @@ def sensitivity(build: Any, p: Any, outputs: Any, *, run: str = "simulate", **ar
     on both sides of each parameter, to about 1e-9.
     Sources: Haug, Wehage, Mani (1984); Griewank and Walther (2008).
     """
-    parameters, run = as_parameters(p), run_of(run)
-    return differentiated(Design(builder_of(build, parameters), parameters, names_of(outputs)), run, arguments)
+    parameters = as_parameters(p)
+    builder, run = road_of(build, parameters, run)
+    return differentiated(Design(builder, parameters, names_of(outputs)), run, arguments)
+
+
+def road_of(build: Any, p: Parameters, run: Any) -> tuple[Builder, str]:
+    """Return the function that builds the system of given values, and the kind of run; contacts that are arguments are parts of it."""
+    run, builder = run_of(run), builder_of(build, p)
+    if run != IMPACTS:
+        return builder, run
+
+    def with_contacts(values: Mapping[str, float]) -> Built:
+        built = builder(values)
+        contacts = built.arguments.pop("contacts", ())
+        contacts = [contacts] if isinstance(contacts, Contact) else list(contacts)
+        if not contacts or not all(isinstance(one, Contact) for one in contacts):
+            raise UsageError(
+                f"run={IMPACTS!r} needs contacts between the bodies that build(...) makes: let it return (system, {{'contacts': [...]}}), "
+                "or system.add(contact), and take run='simulate'."
+            )
+        for one in contacts:
+            built.system.add(one)
+        return built
+
+    return with_contacts, "simulate"
 
 
 def run_of(run: Any) -> str:
@@ -245,7 +271,8 @@ def _kinematics(design: Design, arguments: dict[str, Any]) -> Tangents:
     result = kinematics(design.model, **arguments)
     design.ran()
     dY = np.zeros((len(result.t), len(design.p), result.y.shape[1]))
-    return placed(design, result.t, result.y, dY)
+    found = placed(design, result.t, result.y, dY)
+    return found._replace(steps=found)
 
 
 def _accelerations(design: Design, arguments: dict[str, Any]) -> Tangents:
@@ -323,8 +350,8 @@ class Problem:
 
     def __init__(self, build: Any, p: Any, outputs: Any, run: str, arguments: Mapping[str, Any]) -> None:
         self.p: Parameters = as_parameters(p)
-        self._build, self.names = builder_of(build, self.p), names_of(outputs)
-        self.run, self.arguments = run_of(run), dict(arguments)
+        (self._build, self.run), self.names = road_of(build, self.p, run), names_of(outputs)
+        self.arguments = dict(arguments)
         self.evaluations = self.derivatives = 0
         self._of_one_run = np.inf
         self._spent = 0.0
@@ -376,7 +403,7 @@ def need_times(arguments: Mapping[str, Any], run: str, t: Any) -> dict[str, Any]
     if times.ndim != 1 or not len(times) or not np.isfinite(times).all() or (np.diff(times) <= 0.0).any():
         raise UsageError("t must be times [s], one-dimensional, finite and strictly increasing.")
     given = dict(arguments)
-    if run == "simulate":
+    if run in ("simulate", IMPACTS):
         given.setdefault("t_end", float(times[-1]))
         return given | {"t_eval": times}
     if run in ("kinematics", "inverse_dynamics"):

@@ -388,3 +388,41 @@ def test_a_jump_in_time_that_moves_is_refused():
 
     with pytest.raises(mbd.UsageError, match="'t0' moves a jump"):
         mbd.sensitivity(build, {"t0": 0.0312}, "joint.pin.angle", t_end=0.05, h=5e-3)
+
+
+WORK = ["load.spring.work", "energy.dissipated_work", "energy.total", "energy.applied_work"]
+
+
+@pytest.mark.parametrize("t_eval", [None, np.array([0.033, 0.2])], ids=["at steps", "between steps"])
+def test_works_are_integrals_over_all_of_the_motion(t_eval):
+    p = {"k": 1.5, "c": 0.12, "L": 0.5, "rate": 2.0}
+    S = mbd.sensitivity(pendulum, p, WORK, t_end=0.2, h=1e-2, **({} if t_eval is None else {"t_eval": t_eval}))
+
+    def f(**p):
+        result = mbd.simulate(pendulum(**p), 0.2, h=1e-2)
+        energy = result.energy()
+        return np.array([result.load("spring").work[-1], energy.dissipated_work[-1], energy.total[-1], energy.applied_work[-1]])
+
+    exact = differences(f, p)
+    assert np.abs(S.values - f(**p)).max() < EXACT
+    assert np.abs(S.jacobian - exact).max() < EXACT
+    assert np.abs(exact[:2]).max(axis=1).min() > 1e-2
+    assert np.array_equal(S.over_time.jacobian[-1], S.jacobian)
+
+
+def test_the_work_of_a_driver_is_an_integral_over_its_motion():
+    p, t = {"l1": 0.4, "m": 1.0, "speed": 2.0}, np.linspace(0.0, 0.3, 16)
+    S = mbd.sensitivity(four_bar, p, "driver.drive.work", run="inverse_dynamics", t=t)
+    f = lambda **p: mbd.kinematics(four_bar(**p), t).driver("drive").work[-1:]  # noqa: E731
+    assert np.abs(S.values - f(**p)).max() < EXACT
+    assert worst(S.jacobian, differences(f, p)) < 1e-7
+
+
+def test_a_work_through_events_is_refused():
+    def build(e):
+        system = pendulum()
+        system.add(mbd.JointLimit("stop", system.joints[0], upper=0.1, restitution=e))
+        return system
+
+    with pytest.raises(mbd.UsageError, match="'load.spring.work' is an integral over the run, and events"):
+        mbd.sensitivity(build, {"e": 0.5}, "load.spring.work", t_end=0.2, h=1e-2)
