@@ -78,11 +78,23 @@ class Gradient(StudyData):
 
 
 def problem_of(
-    build: Any, p: Any, objective: Any, outputs: Any, run: str, t: Any, arguments: dict[str, Any]
+    build: Any,
+    p: Any,
+    objective: Any,
+    outputs: Any,
+    run: str,
+    t: Any,
+    arguments: dict[str, Any],
+    *,
+    goes_on: bool = False,
 ) -> tuple[Problem, Objective]:
-    """Return the outputs as functions of the parameters, and the objective;  outputs: by default the objective itself, if it is a name"""
+    """Return the outputs as functions of the parameters, and the objective.
+
+    outputs: by default the objective itself, if it is a name;  goes_on: whether there will be many points
+    """
     outputs = objective if outputs is None else outputs
-    problem = Problem(build, p, outputs, run, arguments if t is None else need_times(arguments, run, t))
+    given = arguments if t is None else need_times(arguments, run, t)
+    problem = Problem(build, p, outputs, run, given, at_end=t is None, goes_on=goes_on)
     names = tuple(output.text for output in names_of(outputs)(dict(problem.p)))
     return problem, Objective(objective, names, over_time=t is not None)
 
@@ -447,7 +459,7 @@ def optimize(
         raise UsageError("method 'L-BFGS-B' takes no constraints: take 'SLSQP' or 'trust-constr'.")
     if outputs is None and any(not isinstance(limit[0], str) or limit[0] != objective for limit in constraints):
         raise UsageError("optimize with constraints needs outputs=: the names that objective and constraints take.")
-    problem, of = problem_of(build, p, objective, outputs, run, t, arguments)
+    problem, of = problem_of(build, p, objective, outputs, run, t, arguments, goes_on=True)
     names = (objective,) if outputs is None else tuple(o.text for o in problem.names(dict(problem.p)))
     limits = [Objective(limit[0], names, over_time=t is not None) for limit in constraints]
     ranges = [(float(limit[1]), float(limit[2])) for limit in constraints]

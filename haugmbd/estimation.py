@@ -255,6 +255,8 @@ REDUCED = 1e-13
 """Relative reduction of the sum of squares, as the Jacobian tells it, at which a fit ends: a step of 3e-7 standard errors."""
 ROUNDED = 1e-7
 """Step that reduces a sum of squares less than rounding does, where there is something to gain in exact numbers."""
+ROUGH = 1e-3
+"""Step, relative to the parameters, that leads to a point where the Jacobian is exact: before, one to 1e-4 is enough."""
 FIRST_STEP = 1.0
 """Relative change of a parameter in the first step, at most."""
 LEAST_GAIN, POOR_GAIN, GOOD_GAIN = 1e-4, 0.25, 0.75
@@ -387,14 +389,14 @@ def fit(build: Any, data: Any, p: Any, *, t: Any, sigma: Any = None, run: str = 
     outputs: Any = (
         (lambda **values: [key(**values) if callable(key) else key for key in names]) if any(map(callable, names)) else names
     )
-    problem = Problem(build, parameters, outputs, run, need_times(arguments, run, t))
+    problem = Problem(build, parameters, outputs, run, need_times(arguments, run, t), goes_on=True)
     scale = _read_sigma(sigma, names)
     here = np.isfinite(wanted)
     sizes = problem.p.sizes
 
-    def residuals(x: Array) -> Array:
+    def residuals(x: Array, size: float) -> Array:
         try:
-            over = problem.over_time(x * sizes)
+            over = problem.over_time(x * sizes, is_rough=size > ROUGH)
         except HaugmbdError:  # a mechanism that does not exist: the step is made shorter
             if not problem.evaluations:
                 raise
@@ -402,8 +404,8 @@ def fit(build: Any, data: Any, p: Any, *, t: Any, sigma: Any = None, run: str = 
         residual: Array = ((over.values - wanted) / scale)[here]
         return residual
 
-    def jacobian(x: Array) -> Array:
-        over = problem.over_time(x * sizes)
+    def jacobian(x: Array, size: float) -> Array:
+        over = problem.over_time(x * sizes, is_rough=size > ROUGH)
         if not np.isfinite(over.jacobian).all():
             raise UsageError("an output of the data is not unique: it depends on how redundant rows share their load.")
         in_sizes: Array = (over.jacobian / scale[..., None])[here] * sizes
@@ -426,24 +428,28 @@ class LeastSquares(NamedTuple):
 
 
 def least_squares(
-    residuals: Callable[[Array], Array], jacobian: Callable[[Array], Array], x: Array, lower: Array, upper: Array
+    residuals: Callable[[Array, float], Array], jacobian: Callable[[Array, float], Array], x: Array, lower: Array, upper: Array
 ) -> LeastSquares:
     """Return x within bounds that makes the sum of squares of residuals least, by Gauss-Newton steps in a box that shrinks and grows.
 
     A step of least norm leaves x as it is along directions that nothing tells.  Residuals that are not finite reject a step.
+    Both functions are told the step that led to x: far from the end, a Jacobian need not be exact.
     """
-    r, J, far = residuals(x), jacobian(x), FIRST_STEP
+    r, J, far, came = residuals(x, np.inf), jacobian(x, np.inf), FIRST_STEP, np.inf
     for _ in range(MOST):
         step = _step(J, r, np.maximum(lower - x, -far), np.minimum(upper - x, far))
         squares, left = float(r @ r), r + J @ step
         size, predicted = float(np.abs(step).max()), squares - float(left @ left)
         if size <= CONVERGED or predicted <= REDUCED * squares:
+            if came > ROUGH:  # the end is told by an exact Jacobian
+                J, came = jacobian(x, 0.0), 0.0
+                continue
             return LeastSquares(x, r, J, True, (x <= lower) | (x >= upper))
         trial = np.clip(x + step, lower, upper)
-        there = residuals(trial)
+        there = residuals(trial, size)
         gain = (squares - float(there @ there)) / predicted if np.isfinite(there).all() else -1.0
         if gain > LEAST_GAIN:
-            x, r, J = trial, there, jacobian(trial)
+            x, r, J, came = trial, there, jacobian(trial, size), size
             far = 2.0 * far if gain > GOOD_GAIN and size > 0.5 * far else far if gain > POOR_GAIN else 0.5 * size
         elif size <= ROUNDED and np.isfinite(there).all():  # the sum of squares is rounding: nothing is left to gain
             return LeastSquares(x, r, J, True, (x <= lower) | (x >= upper))
@@ -544,7 +550,7 @@ def _read_sigma(sigma: Any, names: list[Any]) -> Array:
 def _bounds(problem: Problem) -> tuple[Array, Array]:
     """Return the bounds of the relative values: the given ones, and such that masses stay positive to first order."""
     lower, upper = (x / problem.p.sizes for x in problem.p.bounds)
-    design = problem.sensitivity(problem.p.values_array).design
+    design = problem.sensitivity(problem.p.values_array, is_rough=True).design
     masses = design.model.mass[1:]
     for k, name in enumerate(problem.p.names):
         slope = design.mass_slopes(name)[1:] * problem.p.sizes[k]

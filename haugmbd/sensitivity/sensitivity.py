@@ -213,8 +213,8 @@ def run_of(run: Any) -> str:
     return str(run)
 
 
-def differentiated(design: Design, run: str, arguments: dict[str, Any]) -> Sensitivity:
-    """Return the sensitivities of a design."""
+def differentiated(design: Design, run: str, arguments: dict[str, Any], *, over_time: bool = False) -> Sensitivity:
+    """Return the sensitivities of a design;  over_time: whether those at all times are wanted, too"""
     given = arguments_of(design.built, arguments)
     design.ran()
     if run in STATIC:
@@ -222,8 +222,11 @@ def differentiated(design: Design, run: str, arguments: dict[str, Any]) -> Sensi
         unique = np.ones(len(values), dtype=bool)
         return _packed(design, values, jacobian, unique, None)
     tangents = ROADS[run](design, given)
-    values, jacobian, unique = read_outputs(design, tangents.last())
-    return _packed(design, values[0], jacobian[0], unique, tangents)
+    values, jacobian, unique = read_outputs(design, tangents if over_time else tangents.last())
+    found = _packed(design, values[-1], jacobian[-1], unique, tangents)
+    if over_time:
+        found.__dict__["over_time"] = OverTime(tangents.t, values, jacobian)
+    return found
 
 
 def _packed(design: Design, values: Array, jacobian: Array, unique: Any, tangents: Tangents | None) -> Sensitivity:
@@ -348,13 +351,28 @@ class Problem:
         Numbers of points at which values and derivatives were computed.
     """
 
-    def __init__(self, build: Any, p: Any, outputs: Any, run: str, arguments: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        build: Any,
+        p: Any,
+        outputs: Any,
+        run: str,
+        arguments: Mapping[str, Any],
+        *,
+        at_end: bool = False,
+        goes_on: bool = False,
+    ) -> None:
+        """Keep what is evaluated.
+
+        at_end: whether outputs at the last time are enough;  goes_on: whether there will be many points, of which one tells of the next
+        """
         self.p: Parameters = as_parameters(p)
         (self._build, self.run), self.names = road_of(build, self.p, run), names_of(outputs)
         self.arguments = dict(arguments)
         self.evaluations = self.derivatives = 0
         self._of_one_run = np.inf
         self._spent = 0.0
+        self._at_end, self._goes_on, self._known = at_end, goes_on, None
         self._last: tuple[bytes, Sensitivity | None, OverTime | None] = (b"", None, None)
 
     @property
@@ -374,14 +392,17 @@ class Problem:
         self.derivatives += 1
         return self.runs
 
-    def over_time(self, x: Array) -> OverTime:
-        """Return outputs and their derivatives at all times of the run at x (n,)."""
+    def over_time(self, x: Array, *, is_rough: bool = False) -> OverTime:
+        """Return outputs and their derivatives at x (n,): at all times of the run, or at its end;  is_rough: see `Design`"""
         key = np.asarray(x, dtype=np.float64).tobytes()
-        if self._last[0] != key:
+        if self._last[0] != key or (self._last[1] is not None and self._last[1].design.was_rough and not is_rough):
             began = time.process_time()
-            design = Design(self._build, self.p.at(x), self.names)
-            found = differentiated(design, self.run, self.arguments)
-            self._last = (key, found, found.over_time)
+            design = Design(self._build, self.p.at(x), self.names, known=self._known, is_rough=is_rough, remembers=self._goes_on)
+            found = differentiated(design, self.run, self.arguments, over_time=not self._at_end)
+            ends = OverTime(np.zeros(1), found.values[None], found.jacobian[None])
+            self._last = (key, found, ends if self._at_end else found.over_time)
+            if self._goes_on:
+                self._known = design.for_the_next() or self._known
             self._spent += time.process_time() - began
             self._of_one_run = min(self._of_one_run, design.seconds)
             self.evaluations += 1
@@ -390,9 +411,9 @@ class Problem:
         assert over is not None
         return over
 
-    def sensitivity(self, x: Array) -> Sensitivity:
+    def sensitivity(self, x: Array, *, is_rough: bool = False) -> Sensitivity:
         """Return the sensitivities at x."""
-        self.over_time(x)
+        self.over_time(x, is_rough=is_rough)
         assert self._last[1] is not None
         return self._last[1]
 
