@@ -34,6 +34,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import NonlinearConstraint, minimize
 
+from haugmbd.choices import is_one_of
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.scalars import LANES
 from haugmbd.deprecated import public_class
@@ -453,7 +454,7 @@ def optimize(
     UserWarning
         If the search did not converge.
     """
-    if method not in METHODS:
+    if not is_one_of(method, METHODS):
         raise UsageError(f"method = {method!r} must be one of {', '.join(map(repr, METHODS))}.")
     if constraints and method == "L-BFGS-B":
         raise UsageError("method 'L-BFGS-B' takes no constraints: take 'SLSQP' or 'trust-constr'.")

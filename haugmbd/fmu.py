@@ -33,6 +33,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from haugmbd.batches.parameters import unknown, variables_of
+from haugmbd.choices import is_one_of
 from haugmbd.compiled.array_types import Array
 from haugmbd.control.sampled import Sampled
 from haugmbd.engine.blob import INPUT, OUTPUT, PARAMETER, blob_of_model, shifts, with_inputs
@@ -246,7 +247,7 @@ def _check(where: Path, version: str, h: float, stop_time: float) -> None:
     """Raise UsageError for arguments that are not valid."""
     if where.suffix != ".fmu":
         raise UsageError(f"{WHO}: {str(where)!r} does not end with .fmu.")
-    if version not in VERSIONS:
+    if not is_one_of(version, VERSIONS):
         raise UsageError(f"{WHO}: version = {version!r} must be one of {', '.join(map(repr, VERSIONS))}.")
     for name, value in (("h", h), ("stop_time", stop_time)):
         if not isinstance(value, int | float) or not (np.isfinite(value) and value > 0.0):

@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from haugmbd.choices import is_one_of
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.freedoms import Kind
 from haugmbd.deprecated import NamesMeant, public_class
@@ -228,7 +229,7 @@ class JointCoordinate:
         given: Any = zero  # numbers of NumPy, too
         if isinstance(given, bool) or not isinstance(given, Real) or not np.isfinite(float(given)):
             raise UsageError(f"zero = {zero!r:.60} must be a finite number.")
-        if derivative not in (0, 1):
+        if not is_one_of(derivative, (0, 1)):
             raise UsageError(f"derivative = {derivative!r} must be 0 or 1: a state has no accelerations.")
         self.freedom, self.what, self.derivative = has[what][number - 1], what, derivative
         self.zero = float(zero) - self.joint.part.q0  # the coordinate is counted from the modelled pose here

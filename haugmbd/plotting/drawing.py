@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from haugmbd.choices import is_one_of
 from haugmbd.compiled.array_types import Array
 from haugmbd.diagnostics.joint_coordinates import JointHistory
 from haugmbd.errors import UsageError
@@ -39,7 +40,7 @@ def coordinate(history: JointHistory, what: str | None, derivative: int) -> tupl
     kind = kinds[0] if what is None else what
     if kind not in kinds:
         raise UsageError(f"what is {what!r}: joint {history.joint!r} has {', '.join(map(repr, kinds))}.")
-    if derivative not in (0, 1, 2):
+    if not is_one_of(derivative, (0, 1, 2)):
         raise UsageError(f"derivative is {derivative!r}: give 0, 1 (rate) or 2 (acceleration).")
     columns: list[Array] = []
     table = (history.rate if derivative == 1 else history.acceleration).reshape(len(history.t), -1)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from haugmbd.choices import is_one_of
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords, did_you_mean
 from haugmbd.errors import UsageError
@@ -132,9 +133,9 @@ def theme(name: str | None = None, *, columns: int = 1, dark: bool | None = None
     """
     if name is None and dark is not None:
         name = "dark" if dark else "light"
-    if name is not None and name not in THEMES:
+    if name is not None and not is_one_of(name, THEMES):
         raise UsageError(f"no theme {name!r}{did_you_mean(str(name), THEMES)}: there are {', '.join(THEMES)}; theme() ends one.")
-    if columns not in COLUMNS:
+    if not is_one_of(columns, COLUMNS):
         raise UsageError(f"columns is {columns!r}: give 1 (3.4 in) or 2 (7 in).")
     plt = pyplot()
     _restore()

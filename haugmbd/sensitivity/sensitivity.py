@@ -21,6 +21,7 @@ from haugmbd.analysis.assembly.assemble import assemble
 from haugmbd.analysis.equilibrium.equilibrium import equilibrium
 from haugmbd.analysis.equilibrium.small_motions.linearize import linearize
 from haugmbd.analysis.kinematics.kinematics import kinematics
+from haugmbd.choices import is_one_of
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.contact import Contact
 from haugmbd.deprecated import public_class
@@ -208,7 +209,7 @@ def road_of(build: Any, p: Parameters, run: Any) -> tuple[Builder, str]:
 
 def run_of(run: Any) -> str:
     """Return the kind of run. Raise UsageError if there is none of this name."""
-    if run not in RUNS:
+    if not is_one_of(run, RUNS):
         raise UsageError(f"run = {run!r} must be one of {', '.join(map(repr, RUNS))}.")
     return str(run)
 

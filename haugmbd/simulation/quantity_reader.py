@@ -3,6 +3,7 @@ r"""Quantities of a mechanism by name, at one state after the other, written to 
     crank.r  crank.r[2]  crank.v  crank.p  crank.omega_bar  crank.v_dot  crank.omega_bar_dot     of a body: its numbers in the state
     pin.angle  pin.rate  rail.displacement                                                        coordinates of joints, and their rates
     pin.force  pin.torque[1]  motor.torque  spring.length  drive.torque  pid.out  energy.total    all else that a Result has
+    joint.pin.angle  reaction.pin.force[0]  load.spring.length                                    the same, with the kind of the part
 
 Those of the first two lines are read by compiled code. The others cost as much as the same question to a Result of one state.
 An angle goes through any number of turns: by the angle that the state integrates, if it does, else from step to step.
@@ -45,6 +46,8 @@ OF_BODIES: dict[str, tuple[int, range]] = {
 }
 """Quantities of a body by name: where they stand among its numbers."""
 WRENCH = ("force", "torque")
+KINDS = ("body", "joint", "driver", "load", "block", "reaction")
+"""What a part is, in front of its name: where a name alone is not enough, or for those who like it."""
 ENERGIES = ("kinetic", "potential", "applied_work", "dissipated_work", "total", "drift")
 INDEX = re.compile(r"(?P<name>.+?)(\[(?P<k>\d+)\])?")
 
@@ -139,7 +142,8 @@ class QuantityReader:
     def _lines(self, text: str, first: int) -> list[tuple[list[int], Array, float]]:
         """Return the lines of the numbers of a quantity.  first: the number of its first one"""
         m = INDEX.fullmatch(text)
-        assert m is not None
+        if m is None:
+            raise UsageError(f"{self.who}: outputs has {text!r}, which is no name of a quantity, such as 'pin.angle'.")
         found = self._quantity(m["name"])
         if isinstance(found, str):
             raise UsageError(f"{self.who}: {found}.")
@@ -183,6 +187,9 @@ class QuantityReader:
             if isinstance(found, Quantity):
                 return found
             wrong = wrong or found
+        kind, _, rest = name.partition(".")
+        if kind in KINDS and rest:  # as in the names of outputs: joint.pin.angle
+            return self._reaction(rest) if kind == "reaction" else self._quantity(rest)
         return (
             wrong
             or f"there is no output {name!r}{did_you_mean(name, self._known())}: write PART.QUANTITY, such as {self._examples()}"
@@ -201,6 +208,13 @@ class QuantityReader:
         if part == "energy" and what in ENERGIES:
             return Quantity(ASKED, ask=lambda result: getattr(result.energy(), what))
         return ""
+
+    def _reaction(self, name: str) -> Quantity | str:
+        """Return a component of the reaction of a joint, or a text on what is wrong."""
+        part, _, what = name.rpartition(".")
+        if part in self._scope.joints and what in WRENCH:
+            return Quantity(ASKED, ask=lambda result: getattr(result.reaction(part), what))
+        return f"there is no reaction {name!r}: write reaction.JOINT.force or .torque of {', '.join(map(repr, self._scope.joints))}"
 
     def _of_body(self, part: str, what: str) -> Quantity | str:
         """Return a quantity of a body, or a text on what is wrong."""

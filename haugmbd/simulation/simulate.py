@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from haugmbd.choices import check_flags
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.impact_laws import ImpactLaw, check_law
 from haugmbd.deprecated import check_keywords
@@ -41,7 +42,6 @@ from haugmbd.serial_chain.chain import SerialChain
 from haugmbd.simulation.arguments import (
     check_budget,
     check_drivers,
-    check_flags,
     check_friction,
     check_interval,
     check_kinds,

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from haugmbd.choices import check_flags
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.status_codes import OK
 from haugmbd.deprecated import check_keywords, public_class
@@ -41,15 +42,7 @@ from haugmbd.model.inspection.given import model_given, need_state
 from haugmbd.model.inspection.run_memory import need_no_freewheels
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.simulation.arguments import (
-    check_drivers,
-    check_flags,
-    check_friction,
-    check_kinds,
-    check_numbers,
-    choose_integrator,
-    rigid_stop,
-)
+from haugmbd.simulation.arguments import check_drivers, check_friction, check_kinds, check_numbers, choose_integrator, rigid_stop
 from haugmbd.simulation.compatibility import resolve_stabilization
 from haugmbd.simulation.held_inputs import model_with_inputs
 from haugmbd.simulation.held_steps import ROWS, TURNS, Plan, held_steps, new_plan
@@ -427,7 +420,7 @@ class Stepper:
         check_numbers(integrator, h=h)
         check_flags(project_velocity=project_velocity)
         check_formulation(formulation)
-        if h is None or not (np.isfinite(h) and h > 0.0):
+        if h is None or not (np.isfinite(float(h)) and h > 0.0):
             raise UsageError(f"{WHO}: the step h = {h!r} s must be a positive number.")
         self.h = float(h)
         given = model_given(system, WHO)

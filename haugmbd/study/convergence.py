@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
+from haugmbd.choices import is_one_of
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords, did_you_mean
 from haugmbd.errors import UsageError
@@ -216,7 +217,7 @@ class Convergence(StudyData):
             raise UsageError(f"no method {label!r}: {', '.join(map(repr, self.labels))}{did_you_mean(str(label), self.labels)}.")
         if group not in self.groups:
             raise UsageError(f"no group {group!r}: {', '.join(self.groups)}{did_you_mean(str(group), self.groups)}.")
-        if where not in ("max", "end"):
+        if not is_one_of(where, ("max", "end")):
             raise UsageError(f"where is {where!r}: give 'max' or 'end'.")
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from haugmbd.choices import is_one_of
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords, did_you_mean
 from haugmbd.errors import UsageError
@@ -107,7 +108,7 @@ class ProjectionInterval(StudyData):
         UsageError
             If the level is unknown.
         """
-        if level not in LEVELS:
+        if not is_one_of(level, LEVELS):
             raise UsageError(f"no level {level!r}: 'position' or 'velocity'{did_you_mean(str(level), LEVELS)}.")
         y = self.violation[level]
         counts = (self.every > 1) & np.isfinite(y) & (y > 0.0)

@@ -16,6 +16,7 @@ import numpy as np
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.part import frozen_part
 from haugmbd.bodies.validation import numbers
+from haugmbd.choices import check_flags
 from haugmbd.compiled.collection import collection_paused
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.coordinate import Coordinate
@@ -186,7 +187,7 @@ class System(Compilable):
             _check_switchable(part, active)
         if isinstance(part, System):
             return add_system(self, part, prefix, at, mirror)
-        if prefix != "" or at is not None or mirror is not None:
+        if not isinstance(prefix, str) or prefix or at is not None or mirror is not None:
             raise UsageError(f"system.add: prefix, at and mirror are of systems, and {part!r:.80} is none.")
         if isinstance(part, Body):
             self.bodies.append(part)
@@ -402,6 +403,7 @@ class System(Compilable):
         LockedModelWarning
             If no degree of freedom is left and nothing is driven, or if a misalignment locks a loop; also in `Model.warnings`.
         """
+        check_flags(check_pose=check_pose)
         model = self.compile_quietly(check_pose=check_pose, redundancy=redundancy, tolerance=tolerance, solver=solver)
         of_parts = warnings_of(self.joints, self.loads)
         for note in model.warnings:

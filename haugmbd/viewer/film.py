@@ -16,9 +16,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from haugmbd.choices import check_flags, is_one_of
 from haugmbd.errors import UsageError
 from haugmbd.formats import FILMS, PICTURES
-from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.results.io.paths import path_of, unwritable
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.viewer.animate import animate, maximal, mechanism_of
@@ -272,7 +272,7 @@ def _ending(path: str | Path, known: tuple[str, ...]) -> Path:
 
 def _engine(through: str) -> str:
     """Return the program that draws. Raise UsageError for an unknown one."""
-    if through not in ("matplotlib", "chromium"):
+    if not is_one_of(through, ("matplotlib", "chromium")):
         raise UsageError(f"through is {through!r}: give 'matplotlib' or 'chromium'.")
     return through
 

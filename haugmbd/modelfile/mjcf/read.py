@@ -72,7 +72,7 @@ def read_mjcf(
     -----
     connect and weld are exact joints here, and equalities of joints exact couplings; MuJoCo's are soft. Contacts and friction losses
     are not read, and the report says so. An armature is inertia of the body of a joint at the world, and a rotor otherwise.
-    Between hinges and slides of one body that no joint here stands for are small links, which the report lists. An equality of fixed
+    Between hinges and slides of one body that no joint here stands for are links without mass, which the report lists. An equality of fixed
     tendons is a coupling, one of a spatial tendon a Rope or a Distance. Springs and dampers of ball joints, of free joints and of tendons
     are loads, and so are gravcomp and the drag of a medium; tendons with a side site, deformable bodies, and media that act
     on ellipsoids are refused by name.

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.bodies.validation import need_unmasked, read_only
+from haugmbd.choices import check_flags
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.contact import Contact
 from haugmbd.deprecated import public_class
@@ -689,6 +690,7 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         SimulationError
             If an interpolated state cannot be brought to the constraints.
         """
+        check_flags(before=before)
         time = check_time(t, self.t)
         if self._segments:
             if before:
@@ -753,6 +755,7 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         ----------
         *others : Result
             Results of the same model, each of which starts with the last state of the one before: `simulate(..., state=result.state())`.
+            Of another model, if one of them has all parts of the other: what one lacks goes on or off there, and `switches` tells it.
 
         Returns
         -------

@@ -17,6 +17,7 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from haugmbd.bodies.validation import read_only
+from haugmbd.choices import check_flags, is_one_of
 from haugmbd.compiled.array_types import Array
 from haugmbd.diagnostics.energy import Energy, Momentum, energy_over_time, kinetic_and_potential, momentum_over_time
 from haugmbd.diagnostics.joint_reactions import (
@@ -299,7 +300,8 @@ class HasSolutions(ABC):
         UsageError
             If the level, or `by`, is unknown, or the run did not record the accelerations of the method.
         """
-        if by not in ("row", "joint"):
+        check_flags(of_method=of_method)
+        if not is_one_of(by, ("row", "joint")):
             raise UsageError(f"by is {by!r}: give 'row' or 'joint'.")
         pieces = self._pieces()
         if pieces != (self,) and changes_structure(pieces):

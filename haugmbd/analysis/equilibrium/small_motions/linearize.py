@@ -50,6 +50,7 @@ from haugmbd.analysis.equilibrium.tangent_space import (
 )
 from haugmbd.analysis.mobility.free_motions import SHOWN_PART, Complex, largest, leading, motion_text
 from haugmbd.analysis.regular_pose import check_regular
+from haugmbd.choices import check_flags
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import ModelError, UsageError
@@ -66,7 +67,6 @@ from haugmbd.model.inspection.run_memory import (
 )
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.system.checks.constraint_residuals import position_faults, velocity_faults
