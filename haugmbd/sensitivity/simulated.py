@@ -55,6 +55,7 @@ from haugmbd.sensitivity.adjoint import states_beside
 from haugmbd.sensitivity.direct import Tangents, Tape, along_implicit_tape, along_tape
 from haugmbd.sensitivity.implicit_tangents import is_known
 from haugmbd.sensitivity.laws import Law, guards, laws_of_steps, need_one_rate
+from haugmbd.sensitivity.outputs import is_integral
 from haugmbd.sensitivity.parameters import UserFunctionDriver
 from haugmbd.sensitivity.tangents import HALF_EXPLICIT, LIE, RUNGE_KUTTA, SEMI_IMPLICIT, Method
 from haugmbd.sensitivity.variations import Design, Piece, Variation
@@ -194,7 +195,11 @@ class Motion:
             if not last:
                 assert ended is not None
                 start = self._behind(piece, ended, segment, self.segments[number + 1])
-        return self._collected(tapes, times, ended)
+        found = self._collected(tapes, times, ended)
+        if times is None or not any(map(is_integral, self.design.outputs)):
+            return found._replace(steps=found)
+        whole = np.unique(np.concatenate([times, *(tape.T for _, tape in tapes)]))
+        return found._replace(steps=self._collected(tapes, whole, ended))
 
     def _tape(self, piece: Design, T: Array, Y: Array, inside: Array, start: Array | None, law: Law) -> Tape:
         """Return the tangents along steps."""
