@@ -1,6 +1,6 @@
 r"""Quantities of a mechanism by name, at one state after the other, written to an array that stays the same.
 
-    crank.r  crank.r[2]  crank.v  crank.p  crank.omega_bar  crank.v_dot  crank.omega_bar_dot     of a body: its numbers in the state, and rates
+    crank.r  crank.r[2]  crank.v  crank.p  crank.omega_bar  crank.v_dot  crank.omega_bar_dot     of a body: its state, and rates
     pin.angle  pin.rate  rail.displacement                                                        coordinates of joints, and their rates
     pin.force  pin.torque[1]  motor.torque  spring.length  drive.torque  pid.out  energy.kinetic    all else that a Result has
 
