@@ -118,8 +118,10 @@ class Sensitivity(StudyData):
 
     def to_pandas(self) -> Any:
         """Return a pandas DataFrame: outputs by parameters, with the values in the first column."""
-        import pandas  # noqa: PLC0415
-
+        try:
+            import pandas  # noqa: PLC0415  only where it is asked for
+        except ImportError:
+            raise UsageError("to_pandas needs pandas, which is not installed: pip install pandas, or use to_csv.") from None
         frame = pandas.DataFrame(self.jacobian, index=list(self.outputs), columns=list(self.parameters))
         frame.insert(0, "value", self.values)
         return frame
