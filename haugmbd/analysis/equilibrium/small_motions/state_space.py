@@ -221,7 +221,7 @@ class StateSpace(NamesMeant):
         """
         self._need_proper("to_control")
         try:
-            import control  # type: ignore[import-not-found, unused-ignore]  # noqa: PLC0415  optional
+            import control  # noqa: PLC0415  optional
         except ImportError:
             raise UsageError("to_control needs python-control: pip install control; to_scipy() needs SciPy only.") from None
         names = {"inputs": _undotted(self.inputs), "outputs": _undotted(self.outputs), "states": _undotted(self.states)}
