@@ -29,6 +29,7 @@ from scipy.optimize import lsq_linear
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.errors import HaugmbdError, UsageError, warn_user
+from haugmbd.plotting.style import set_title, stacked_axes
 from haugmbd.sensitivity.parameters import Parameters, as_parameters
 from haugmbd.sensitivity.sensitivity import Problem, need_times
 from haugmbd.simulation.results.study_data import Columns, StudyData, column
@@ -338,13 +339,12 @@ class Fit(StudyData):
 
     def plot(self) -> Any:
         """Draw the residuals over time; return the Matplotlib figure."""
-        import matplotlib.pyplot as plt  # noqa: PLC0415
-
-        figure, axes = plt.subplots(len(self.residuals), squeeze=False, sharex=True)
-        for (name, values), ax in zip(self.residuals.items(), axes.ravel(), strict=True):
+        figure, axes = stacked_axes(len(self.residuals))
+        for (name, values), ax in zip(self.residuals.items(), axes, strict=True):
             ax.plot(self.t, values, ".")
-            ax.set(ylabel=name)
-        axes.ravel()[-1].set(xlabel="t [s]")
+            ax.set_ylabel("residual")
+            set_title(ax, name)
+        axes[-1].set_xlabel("t [s]")
         return figure
 
 

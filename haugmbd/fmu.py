@@ -100,7 +100,8 @@ UNITS = {
 }  # fmt: skip
 """Units, by their exponents of base units."""
 OF_BODIES = {
-    "r": "m", "p": "", "v": "m/s", "omega_bar": "rad/s", "v_dot": "m/s2", "acceleration": "m/s2", "omega_bar_dot": "rad/s2",
+    "r": "m", "p": "", "v": "m/s", "omega_bar": "rad/s", "v_dot": "m/s2", "a": "m/s2", "acceleration": "m/s2", "omega_bar_dot": "rad/s2",
+    "omega_dot": "rad/s2",
 }  # fmt: skip
 OF_PATHS = {"mass": "kg", "J_bar": "kg.m2", "gravity": "m/s2"}
 TOLD = "It has the name, the start value and, where the model has one, the range of each variable."

@@ -374,7 +374,7 @@ class Stepper:
         else 0); and of drivers of joints, such as a RotationDriver, whose acceleration is set: angle and rate go on from it.
     outputs : sequence of str
         Names of quantities, `PART.QUANTITY`: "crank.r", "crank.v[0]", "pin.angle", "pin.rate", "pin.force", "motor.torque",
-        "spring.length", "pid.out", "energy.total".
+        "spring.length", "pid.out", "energy.kinetic".
     project_velocity : bool
         Whether to project inconsistent initial velocities.
 
