@@ -22,7 +22,7 @@ from haugmbd.errors import UsageError
 from haugmbd.simulation.results.io.atomic import replace_file
 from haugmbd.simulation.results.study_data import versions
 from haugmbd.study.comparison.plots import ENERGY, UNITS, name_of, overlay_curves, plot_columns
-from haugmbd.study.comparison.rows import ComparisonRows, number
+from haugmbd.study.comparison.rows import ComparisonRows, number, text_of
 from haugmbd.study.comparison.runs import CONTACT, COSTS, COUNTS, DRIFTS, LEVELS, error_columns, violation_columns
 
 PAGE = """<!DOCTYPE html>
@@ -256,11 +256,12 @@ def _scales(comparison: ComparisonRows) -> str:
 def _words(comparison: ComparisonRows) -> list[str]:
     """Return settings, references, warnings."""
     rows = [
-        [TableCell(label, label), *(TableCell(repr(part), repr(part)) for part in comparison.parts[label])]
+        [TableCell(label, label), *(TableCell(text_of(part), text_of(part)) for part in comparison.parts[label])]
         for label in comparison.labels
     ]
     settings = _table(["method", "formulation", "integrator", "stabilization"], rows)
-    sources = dict(line for three in comparison.parts.values() for line in cite(*three).lines)
+    known = [part for three in comparison.parts.values() for part in three if not isinstance(part, str)]  # a Result has their texts
+    sources = dict(cite(*known).lines)
     notes = [(label, text) for label, texts in comparison.notes.items() for text in texts]
     found = [_section("Settings", settings), _section("Sources", _list(sources.items()))]
     if notes:
