@@ -38,3 +38,7 @@ def test_every_direct_dependency_is_pinned():
     ]
     missing = {re.match(r"[A-Za-z0-9-]+", name)[0].lower() for name in wanted} - pinned
     assert missing == set()
+
+
+def test_no_program_lies_beside_the_packages():
+    assert [file.name for file in ROOT.glob("*.py")] == []

@@ -1,4 +1,4 @@
-"""Two joints between the same bodies that turn through all directions: of three rows of a point none is the right one to keep at every pose."""
+"""Two joints of the same bodies, which turn through all directions: of three rows of a point none is the right one at every pose."""
 
 from __future__ import annotations
 
