@@ -5,7 +5,8 @@ r"""Force elements of the library in a model file, as the signatures of their co
     its default              a key with a default may be left out
     its description          the first sentence in the docstring, with the unit
 
-An argument is written from the attribute of its name.  A class whose file needs other forms, such as body-frame points, has an entry of its
+An argument is written from the attribute of its name; i, j, point_i and point_j also from frame_i and frame_j, which elements between two
+points keep.  A class whose file needs other forms, such as body-frame points, has an entry of its
 own in `schema`, `build` and `write`; a new class with the usual arguments needs none.
 """
 
@@ -19,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from haugmbd.bodies.body import Body
+from haugmbd.bodies.frame import Frame
 from haugmbd.bodies.shapes import Shape
 from haugmbd.constraints.joint import Joint
 from haugmbd.forces.base import ForceElement
@@ -100,8 +102,18 @@ def made_by_signature(
 
 def text_by_signature(load: ForceElement, parameters: Parameters) -> dict[str, Any]:
     """Return the values of an element for a file, besides type and name; arguments that are None are left out."""
-    found = {name: getattr(load, name) for name in _arguments(type(load))}
+    found = {name: _argument(load, name) for name in _arguments(type(load))}
     return {name: _text(name, value, parameters) for name, value in found.items() if value is not None}
+
+
+def _argument(load: ForceElement, name: str) -> Any:
+    """Return the value of an argument, as the element keeps it. Raise Unwritable if it does not."""
+    if hasattr(load, name):
+        return getattr(load, name)
+    frame = getattr(load, f"frame_{name[-1]}", None) if name in ("i", "j", "point_i", "point_j") else None
+    if not isinstance(frame, Frame):
+        raise Unwritable(f"its argument {name!r} is not kept: write self.{name} = {name} in __init__")
+    return frame.body if len(name) == 1 else frame.point
 
 
 def _text(name: str, value: Any, parameters: Parameters) -> Any:
