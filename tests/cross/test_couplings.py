@@ -76,6 +76,7 @@ def test_a_planetary_set_turns_many_times_with_every_family_of_methods(method):
     assert abs(result.energy().drift).max() < 1e-2
 
 
+@pytest.mark.slow
 def test_a_multiplier_is_the_generalized_force_on_each_coordinate():
     train = trains.planetary()
     model = train.system.compile()
@@ -104,6 +105,7 @@ def test_reactions_of_a_coupling_add_up_to_zero_over_all_bodies():
         result.reaction("sun mesh 0", on="ring")
 
 
+@pytest.mark.slow
 def test_couplings_do_no_work():
     system = trains.chain_of_pairs(4)
     result = mbd.simulate(system, t_end=0.5, h=1e-3)

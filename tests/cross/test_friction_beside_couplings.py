@@ -54,6 +54,7 @@ def test_every_coupling_is_tried():
     assert {type(coupled(case)[0].joints[-1]) for case in COUPLED} == set(COUPLINGS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: type(law).__name__)
 @pytest.mark.parametrize("case", [case for case in COUPLED if case != "Screw"])  # whose thread rubs
 def test_friction_that_would_leave_out_the_coupling_is_refused(case, law):

@@ -88,6 +88,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gap", [0.0, 1e-17, 2.5e-16, 1e-12, 1e-8])
 def test_a_curve_whose_end_is_its_beginning_by_rounding_is_the_same_closed_curve(gap):
     """The last point repeats the first one to the digits of a file; an open curve like that is told what to give."""

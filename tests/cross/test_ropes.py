@@ -406,6 +406,7 @@ def test_a_rigid_rope_becomes_taut_by_an_impact(restitution):
         assert result.contact("rope").force[-1] == pytest.approx(2.0 * G, rel=1e-8)  # the tension
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("c", [0.0, 30.0])
 def test_an_elastic_rope_is_slack_and_taut(c):
     EA, m, t1 = 2e3, 2.0, np.sqrt(2 * 0.7 / G)
@@ -426,6 +427,7 @@ def test_an_elastic_rope_is_slack_and_taut(c):
     )  # J; the damper jumps within a step, whose work is integrated
 
 
+@pytest.mark.slow
 def test_slack_ropes_are_saved_and_read(tmp_path):
     for how in ({"EA": 2e3, "c": 1.0}, {"unilateral": True, "restitution": 0.5}):
         system = hanging(**how)

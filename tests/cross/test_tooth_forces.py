@@ -234,6 +234,7 @@ def planets(count, helix=0.0):
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("helix", [0.0, HELIX])
 def test_components_of_tooth_forces_that_are_called_unique_are_the_same_however_planets_share_the_load(helix):
     system = planets(3, helix)

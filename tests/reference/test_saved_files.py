@@ -28,6 +28,7 @@ def loaded(name):
     return mbd.load(SAVED / name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", kinds("smooth", "impacts"))
 def test_a_saved_result_has_its_states_events_and_energies(name):
     result, wanted = loaded(name), NUMBERS[name]

@@ -239,6 +239,7 @@ def test_flipped_starts_are_detected_and_turned_back(make, n, rng):
             assert np.cross(a, b) @ c * sign.modelled > 0.0
 
 
+@pytest.mark.slow
 def test_a_flip_can_be_kept(rng):
     system = pendulum()
     model = system.compile()

@@ -63,6 +63,7 @@ def test_bennett_has_one():
     assert len(mbd.assembly_modes(bennett(), starts=12)) == 1
 
 
+@pytest.mark.slow
 def test_what_cannot_be_assembled_has_none():
     with pytest.raises(mbd.AssemblyError):
         mbd.assembly_modes(bar_loop((1.0, 1.0, 1.0), (4.0, 0.0)))

@@ -162,6 +162,7 @@ def test_json_is_one_object_with_ok(arguments, capsys):
     assert ("error" in told) is (code == 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "argv", [["--version"], ["--help"], ["run", "--help"], ["completion", "bash"], ["dance"], ["run", "--colour"]]
 )

@@ -54,6 +54,7 @@ def spring_and_controller(period):
     return system.compile()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "most"),
     [(mbd.RadauIIA(rtol=1e-5), 4.0), (mbd.GeneralizedAlpha(rtol=1e-4, atol=1e-7), 8.0), (mbd.BDF(rtol=1e-5), 20.0)],

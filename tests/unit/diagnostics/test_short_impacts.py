@@ -45,6 +45,7 @@ def notes_of(system: mbd.System, **given: Any) -> tuple[list[str], int]:
     return [note for note in result.warnings if note.startswith("an impact")], len(issued)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", [mbd.RK4(), mbd.GeneralizedAlpha()], ids=["RK4", "GeneralizedAlpha"])
 @pytest.mark.parametrize(
     ("make", "name"), [(lambda: dropped(STIFF), "floor"), (lambda: stopped(1e7, 1e3), "stop lower")], ids=["ball", "stop"]

@@ -106,6 +106,7 @@ def test_a_run_that_ends_with_wrong_forces_is_doubtful(make: Any, seed: Any, t_e
     assert not _is_right_everywhere(made, result)
 
 
+@pytest.mark.slow
 def test_a_shaft_with_a_motor_curve_says_which_step_would_do():
     """A synchronous drive, whose torque falls steeply with the speed."""
     system = mbd.System("shaft", gravity=(0, 0, 0))

@@ -91,6 +91,7 @@ def test_the_restitution_that_is_reached(model, e):
     assert found == pytest.approx(closed, abs=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [mbd.HuntCrossley, mbd.LankaraniNikravesh, mbd.Flores])
 @pytest.mark.parametrize("e", [0.0, 0.1, 0.3, 0.45, 0.5, 0.6, 0.7, 1.0])
 def test_a_restitution_that_the_model_cannot_reach_is_said_with_one_that_can(model, e):

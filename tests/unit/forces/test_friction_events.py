@@ -371,6 +371,7 @@ def about_to_slip() -> mbd.State:
     return mbd.simulate(model_of(whipping), 1.17, h=3e-3).state()
 
 
+@pytest.mark.slow
 def test_a_slip_is_not_lost_in_rounding():
     """Half of the runs found the slip, then that rounding leaves the joint within its limit, and held it for ever beyond it."""
     start, ends = about_to_slip(), []

@@ -23,6 +23,7 @@ def ball(spin, *, lower=-0.2, upper=0.3, axis=(0, 0, 1), **how):
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_a_twist_is_thrown_back_after_half_a_period_of_its_stop(sign):
     result = mbd.simulate(ball((0, 0, 2.0 * sign)), 0.3, rtol=1e-10, atol=1e-12)
@@ -33,6 +34,7 @@ def test_a_twist_is_thrown_back_after_half_a_period_of_its_stop(sign):
     assert np.abs(result.energy().drift).max() < KINK
 
 
+@pytest.mark.slow
 def test_the_rate_is_the_derivative_of_the_twist_at_any_swing():
     result = mbd.simulate(ball((1.3, -0.7, 0.4), lower=-3.0, upper=3.0, axis=(0.2, -0.3, 0.9)), 0.4, h=1e-3)
     load = result.load("twist")
@@ -41,6 +43,7 @@ def test_the_rate_is_the_derivative_of_the_twist_at_any_swing():
     assert np.abs(load.angle).max() > 0.1
 
 
+@pytest.mark.slow
 def test_swing_and_twist_are_limits_of_their_own():
     system = ball((3.0, 0, 0))
     system.add(mbd.ConeLimit("cone", system["ball"], axis=(0, 0, 1), angle=0.5, k=K))

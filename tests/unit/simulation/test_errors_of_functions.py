@@ -82,6 +82,7 @@ def in_sampled(f):
 PLACES = (in_point_force, in_motor, in_joint_force, in_spring, in_driver, in_block, in_output, in_sampled)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{"h": 1e-2}, {"rtol": 1e-6}], ids=["fixed", "adaptive"])
 @pytest.mark.parametrize(
     "error", [ZeroDivisionError("division by zero"), KeyError("missing"), ValueError("mine")], ids=lambda e: type(e).__name__
@@ -96,6 +97,7 @@ def test_an_exception_is_named(place, error, options):
     assert raised.value.result.t[-1] < 0.2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [np.nan, np.zeros((2, 2)), 1j, "text", None], ids=["nan", "shape", "complex", "text", "none"])
 @pytest.mark.parametrize("place", PLACES)
 def test_what_is_no_number_is_refused_by_name(place, value):

@@ -87,6 +87,7 @@ def test_a_start_that_falls_is_caught_by_an_impulse():
     assert [one.names for one in result.switches] == [("pawl: locks",)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("torque", "together"), [("2", True), ("-2", False), ("2 * t", True), ("-2 * t", False), ("0", True)])
 def test_what_presses_at_rest_holds(torque, together):
     result = mbd.simulate(shafts(torque=torque), 0.5, h=4e-3)
@@ -252,6 +253,7 @@ def test_files_of_other_programs_do_not_switch_on_what_is_off(write, tmp_path):
         getattr(mbd, write)(system, tmp_path / f"a.{ending}", leave_out=True)
 
 
+@pytest.mark.slow
 def test_an_impact_that_would_pull_at_a_locked_freewheel_is_refused_and_a_spring_lets_it_slip():
     system = shafts(torque="2")
     rigid = {"restitution": 0.5}

@@ -52,6 +52,7 @@ TIMES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TIMES)
 @pytest.mark.parametrize("given", GIVEN)
 def test_jumps_in_time(given, name):
@@ -75,6 +76,7 @@ STATES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STATES)
 @pytest.mark.parametrize("integrator", [None, mbd.BDF(rtol=1e-8, atol=1e-10)])
 def test_jumps_with_the_state(name, integrator):

@@ -206,6 +206,7 @@ def test_every_kind_is_drawn_and_plotted_after_loading(bounced, tmp_path):
         pyplot.close("all")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("aside", [0.0, 0.05], ids=["drivers begin elsewhere", "a joint is open"])
 def test_a_driven_motion_from_a_pose_that_had_to_be_closed_is_loaded_with_its_model(tmp_path, ending, aside):
     system = mbd.System("arms")

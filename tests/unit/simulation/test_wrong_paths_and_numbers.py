@@ -49,6 +49,7 @@ WRITERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("writer", WRITERS)
 def test_a_file_that_cannot_be_written_is_one_error_of_both_kinds(results, tmp_path, writer):
     """It was a plain FileNotFoundError, IsADirectoryError or NotADirectoryError, without a remedy."""

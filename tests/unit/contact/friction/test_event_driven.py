@@ -125,6 +125,7 @@ def test_a_joint_and_a_sticking_contact_carry_the_weight_together():
     assert np.abs(wall.force[:, 0] + push).max() <= 1e-8
 
 
+@pytest.mark.slow
 def test_a_row_of_touching_balls_says_that_its_law_is_a_choice():
     """Newton's law for all contacts at once, and one impact after the other, differ: five balls have the second, and are told both."""
     R = 0.1

@@ -65,6 +65,7 @@ def run(monkeypatch, model, *, flights, alone, t_end=0.45, **options):
         return mbd.simulate(model, t_end, **options), len(made)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(3))
 def test_flights_are_the_segments_of_the_loop_bit_by_bit(kind, seed, monkeypatch):
@@ -80,6 +81,7 @@ def test_flights_are_the_segments_of_the_loop_bit_by_bit(kind, seed, monkeypatch
     assert [segment.message for segment in quick.segments] == [segment.message for segment in slow.segments]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(3))
 def test_single_impacts_are_those_of_the_law_for_many(kind, seed, monkeypatch):

@@ -28,6 +28,7 @@ def sled(weak: float, joint=TJ):
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("joint", [TJ, Planar])
 @pytest.mark.parametrize("options", METHODS.values(), ids=METHODS)
 @pytest.mark.parametrize("weak", [0.05, 0.5])
@@ -67,6 +68,7 @@ def test_a_joint_that_friction_of_sliding_would_stop_does_not_slip_when_a_stop_o
     assert result["sled"].r[-1, 0] == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", METHODS.values(), ids=METHODS)
 def test_an_impact_that_sets_a_joint_sliding_is_a_slip(options):
     """The ball strikes the sled at rest at 1 m/s: it slides at 0.75 m/s, until mu m g stops it; it was recorded to stop only."""
