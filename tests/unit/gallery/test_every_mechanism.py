@@ -53,6 +53,9 @@ MOBILITY = {
     "gripper": 8,
     "jumping_follower": 1,
     "rimless_wheel": 3,
+    "dominoes": 48,
+    "ratchet": 2,
+    "geneva_drive": 1,
 }
 DISSIPATIVE = ("governor", "double_wishbone", "stewart_platform", "tippe_top", "woodpecker", "tumbling_box", "rimless_wheel")
 """Mechanisms with dampers, dry friction or impacts."""
