@@ -154,7 +154,10 @@ def test_the_ratchet_holds_by_the_forces_of_statics_and_turns_one_way():
     about = lambda x, f: x[0] * f[1] - x[1] * f[0]  # noqa: E731
     face, places = (1.0, 0.0), [nose - (data.NOSE, 0.0), nose - data.NOSE * n]
     pivot = nose + data.PAWL_PIVOT
-    rows = [[-about(x, f) for x, f in zip(places, (face, n), strict=True)], [about(x - pivot, f) for x, f in zip(places, (face, n), strict=True)]]
+    rows = [
+        [-about(x, f) for x, f in zip(places, (face, n), strict=True)],
+        [about(x - pivot, f) for x, f in zip(places, (face, n), strict=True)],
+    ]
     forces = np.linalg.solve(rows, [0.05, -data.PAWL_SPRING * data.PAWL_LEAN])
     carried = sorted(float(held.contact(f"tooth {k}").normal_force[-1].sum()) for k in range(data.TEETH))[-2:]
     np.testing.assert_allclose(carried, sorted(forces), rtol=1e-7)
@@ -176,9 +179,9 @@ def test_the_pin_turns_the_geneva_wheel_by_a_quarter():
     x, y = data.CRANK * np.cos(crank) - middle, data.CRANK * np.sin(crank)
     slot = -0.75 * np.pi + result.joint("axle").angle
     off = (slot - np.arctan2(y, x) + np.pi) % (2.0 * np.pi) - np.pi
-    lean = np.arcsin(data.PLAY / np.hypot(x, y))
+    lean, inside = np.arcsin(data.PLAY / np.hypot(x, y)), np.hypot(x, y) < 0.995 * data.CRANK
     for name, side in (("slot 0 right", 1.0), ("slot 0 left", -1.0)):
-        presses = result.contact(name).normal_force.sum(axis=1) > 0.0
+        presses = (result.contact(name).normal_force.sum(axis=1) > 0.0) & inside
         assert presses.sum() > 20
-        assert np.abs(off - side * lean)[presses].max() <= 1e-5
+        assert np.abs(off - side * lean)[presses].max() <= 1e-12
     assert result.joint("axle").angle[-1] == pytest.approx(-0.5 * np.pi, abs=5e-3)
