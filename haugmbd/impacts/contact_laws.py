@@ -139,6 +139,8 @@ def _of_state(
     forces = {key: (record.normal[n, k], record.friction[n, k]) for k, key in enumerate(record.keys)}
     u_dot = record.x[n][: p.n]
     size_a = max(float(np.abs(u_dot).max(initial=0.0)), float(np.linalg.norm(p.model.gravity)), 1e-300)
+    if not p.model.gravity.any():  # a body that is clamped at rest has no acceleration to compare with
+        size_a = max(size_a, size_f / max(float(p.model.mass.max()), 1e-300))
     balance = _balance(p, t, y, record, n, keys, forces) / size_f
     if not keys:
         return _overlap(p, y), 0.0, 0.0, balance

@@ -229,6 +229,10 @@ class FrictionalMotion:
             return Violated(-1.0 / FEASIBLE, key, "shared")
         rows = self.problem.directions(at.forces.kin, modes).rows
         scale = max(float(np.abs(chosen.a).max()), float(np.abs(self.problem.velocities(at.y_dot)).max()), self._gravity)
+        if not self.problem.model.gravity.any():
+            # a body that is clamped at rest has no acceleration to compare with, but what its forces do one by one
+            G = self.problem.columns(at.forces.kin, list(modes), at.t).G
+            scale = max(scale, float((np.abs(G) @ np.abs(at.forces.f).ravel()).max()))
         off = float(np.abs(chosen.a.ravel()[rows]).max()) / scale
         return Violated(1.0 - off / FEASIBLE, key, "shared")
 

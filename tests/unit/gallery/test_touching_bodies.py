@@ -127,7 +127,7 @@ def test_the_rimless_wheel_walks_into_its_limit_cycle():
 
 @pytest.mark.slow
 def test_the_first_domino_strikes_the_second_when_it_has_turned_by_its_angle():
-    """I a'^2 / 2 + m g l cos(b - a) is kept, b the angle of its middle beside its edge; its upper edge strikes at sin(a) = space / height."""
+    """I a'^2 / 2 + m g l cos(b - a) is kept, b the angle of its middle beside its edge; it strikes at sin(a) = space / height."""
     (thick, _, high), space, push = gallery.driven_by_contact.DOMINO, gallery.driven_by_contact.SPACE, 6.0
     half, first, last = 0.5 * np.hypot(thick, high), np.arctan2(thick, high), np.arcsin(space / high)
     inertia = (thick**2 + high**2) / 3.0
