@@ -7,6 +7,7 @@
     gears_and_cams     indexing_cam, planetary_gear, differential, piston_engine
     robots             stewart_platform, delta_robot, excavator
     touching_bodies    rattleback, tippe_top, woodpecker, incline_block, stack, tumbling_box, gripper, jumping_follower, rimless_wheel
+    driven_by_contact  dominoes, ratchet, geneva_drive
 
 `building` has what they share, and `shown` how long each is shown.
 A new mechanism is a function there and a line in `GALLERY`; the tests compile each of them, count its degrees of freedom and run it.
@@ -18,6 +19,7 @@ from haugmbd.compiled.collection import collection_paused
 
 with collection_paused():  # most of the package is imported, and Numba
     from haugmbd.gallery.building import Published
+    from haugmbd.gallery.driven_by_contact import dominoes, geneva_drive, ratchet
     from haugmbd.gallery.gears_and_cams import differential, indexing_cam, piston_engine, planetary_gear
     from haugmbd.gallery.pendulums import chain, double_pendulum, net, pendulum, trebuchet
     from haugmbd.gallery.planar_linkages import (
@@ -96,6 +98,9 @@ GALLERY: tuple[Callable[[], System], ...] = (
     gripper,
     jumping_follower,
     rimless_wheel,
+    dominoes,
+    ratchet,
+    geneva_drive,
 )
 
 __all__ = [
@@ -110,11 +115,13 @@ __all__ = [
     "chain",
     "delta_robot",
     "differential",
+    "dominoes",
     "double_pendulum",
     "double_wishbone",
     "dzhanibekov",
     "excavator",
     "four_bar",
+    "geneva_drive",
     "governor",
     "gripper",
     "gyroscope",
@@ -130,6 +137,7 @@ __all__ = [
     "piston_engine",
     "planar_slider_crank",
     "planetary_gear",
+    "ratchet",
     "rattleback",
     "rimless_wheel",
     "rolling_disc",

@@ -53,6 +53,9 @@ SHOWN = {
     "gripper": 0.4,
     "jumping_follower": 0.42,
     "rimless_wheel": 3.0,
+    "dominoes": 0.7,
+    "ratchet": 1.9,
+    "geneva_drive": 2.0,
 }
 """Time by name [s]: a few turns, or the part of the motion that is worth seeing."""
 

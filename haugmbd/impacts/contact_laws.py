@@ -39,6 +39,8 @@ KNOWN = 1e-12
 """The same: of a slower point the direction of the velocity is rounding."""
 BESIDE = 1e-3
 """Relative to the size: a point that presses is among those of its shapes that are nearer than this."""
+INSTANT = 1e-6
+"""[s] Where edges pass each other, points change from corner to corner for a shorter time: whether they are beside is not judged."""
 ALONG = 0.5
 """Cosine: in such a step friction is nearer than 60 degrees to the direction against the velocity."""
 BEGINS = 1e-5
@@ -101,8 +103,8 @@ def check_pieces(p: ContactProblem, pieces: Sequence[tuple[Any, Array, Array, Co
             if isinstance(piece, SteppedContacts):
                 rows.append(_of_step(p, piece, n, state))
             else:
-                ends = n == len(t) - 1 and not last
-                rows.append(_of_state(p, float(t[n]), state, record, n, size_f, ends))
+                ends, short = n == len(t) - 1 and not last, bool(t[-1] - t[0] <= INSTANT)
+                rows.append(_of_state(p, float(t[n]), state, record, n, size_f, ends, short))
     found = np.array(rows).reshape(-1, 4)
     times = np.concatenate([np.zeros(0), *(t for _, t, _, _ in pieces)])
     return ContactCheck(times, *(found[:, a].copy() for a in range(4)))
@@ -127,19 +129,24 @@ def _beside_shapes(p: ContactProblem, y: Array, keys: Sequence[Key], N: Sequence
 
 
 def _of_state(
-    p: ContactProblem, t: float, y: Array, record: ContactRecord, n: int, size_f: float, ends: bool
+    p: ContactProblem, t: float, y: Array, record: ContactRecord, n: int, size_f: float, ends: bool, short: bool
 ) -> tuple[float, float, float, float]:
-    """Return overlap and residuals of a state, by forces and accelerations;  ends: of the last one of its modes, before a switch."""
+    """Return overlap and residuals of a state, by forces and accelerations.
+
+    ends: of the last one of its modes, before a switch;  short: of modes that last for an instant only
+    """
     keys = list(dict.fromkeys([*record.keys, *p.near(y, TOUCHES * p.length)[0]]))
     forces = {key: (record.normal[n, k], record.friction[n, k]) for k, key in enumerate(record.keys)}
     u_dot = record.x[n][: p.n]
     size_a = max(float(np.abs(u_dot).max(initial=0.0)), float(np.linalg.norm(p.model.gravity)), 1e-300)
+    if not p.model.gravity.any():  # a body that is clamped at rest has no acceleration to compare with
+        size_a = max(size_a, size_f / max(float(p.model.mass.max()), 1e-300))
     balance = _balance(p, t, y, record, n, keys, forces) / size_f
     if not keys:
         return _overlap(p, y), 0.0, 0.0, balance
     kin = p.at(y, keys)
     a = p.rows_of(kin, keys, u_dot) - kin.gamma
-    signorini = 0.0 if ends else _beside_shapes(p, y, list(forces), [N for N, _ in forces.values()]) / size_f
+    signorini = 0.0 if ends or short else _beside_shapes(p, y, list(forces), [N for N, _ in forces.values()]) / size_f
     coulomb = 0.0
     for k, key in enumerate(keys):
         N, T = forces.get(key, (0.0, np.zeros(3)))

@@ -70,8 +70,13 @@ def impulse_of(p: ContactProblem, before: State, after: State, one: Struck, P: A
 
 
 def gain_of(p: ContactProblem, impulse: Impulse, keys: list[Key]) -> str:
-    """Return a sentence if an impact without applied impulses has gained kinetic energy; "" otherwise."""
+    """Return a sentence if an impact without applied impulses has gained kinetic energy, but what drivers gave; "" otherwise.
+
+    With Phi_q u = nu before and after, drivers take part in an impact by the work -nu . Lam.
+    """
     gain = impulse.energy_after - impulse.energy_before
+    if p.model.nc:
+        gain += float(p.response.row_set().nu @ np.asarray(impulse.Lam))
     if gain <= GAIN * max(impulse.energy_before, 1e-300):
         return ""
     names = ", ".join(dict.fromkeys(repr(p.names[c]) for c, _ in keys))

@@ -34,6 +34,7 @@ from haugmbd.integrators.explicit.embedded import EmbeddedRungeKutta
 from haugmbd.integrators.explicit.runge_kutta import RungeKutta
 from haugmbd.model.inspection.length import units_of_state
 from haugmbd.model.state import State
+from haugmbd.simulation.hybrid.moreau_jean_step import drift
 
 TOUCH = 1e-10
 """Relative to the size: a smaller gap touches."""
@@ -58,6 +59,8 @@ CLEAR = 1e-6
 """The same: a state beyond the switch that is off by more tells the new modes."""
 FEATURE = 1e-7
 """Relative to the size: a point whose gap is this small is there as long as its pair of features is."""
+PASSED = 1e-8
+"""Relative to the size: a point whose features end within this way, which is ten times what a corner may be beside a face, passes by."""
 TOGETHER = 1e-8
 """Guards that are smaller than this at a switch, relative to their sizes, switch with it."""
 SLOW_SLIP = 1e-6
@@ -226,6 +229,10 @@ class FrictionalMotion:
             return Violated(-1.0 / FEASIBLE, key, "shared")
         rows = self.problem.directions(at.forces.kin, modes).rows
         scale = max(float(np.abs(chosen.a).max()), float(np.abs(self.problem.velocities(at.y_dot)).max()), self._gravity)
+        if not self.problem.model.gravity.any():
+            # a body that is clamped at rest has no acceleration to compare with, but what its forces do one by one
+            G = self.problem.columns(at.forces.kin, list(modes), at.t).G
+            scale = max(scale, float((np.abs(G) @ np.abs(at.forces.f).ravel()).max()))
         off = float(np.abs(chosen.a.ravel()[rows]).max()) / scale
         return Violated(1.0 - off / FEASIBLE, key, "shared")
 
@@ -527,6 +534,7 @@ class FrictionalMotion:
         lost = {g.key for g in hit if g.what == "feature"}
         leaving = {g.key for g in hit if g.what == "pull"}
         sliding: dict[Key, Array] = {}
+        aside: set[Key] = set()
         for k, (key, mode) in enumerate(old.items()):
             if any(g.key == key and g.what == "limit" for g in hit) and mode.mode == STICK:
                 f, D = self.forces.f[k], self.forces.kin.D[k]  # type: ignore[union-attr]
@@ -548,6 +556,11 @@ class FrictionalMotion:
             kin = p.at(self.y, keys)
             noise = np.full(len(keys), rest + 1e-11 * float(np.abs(p.velocities(self.y)).max(initial=0.0)) * self.size)
             noise[[key[0] in {c for c, _ in lost} for key in keys]] = SLOW_SLIP * self.size  # it goes on with another feature
+            passing = self._passing([key for key, v, most in zip(keys, kin.v[:, 0], noise, strict=True) if v < -most])
+            if passing:
+                aside |= passing
+                lost |= passing
+                continue
             if not (kin.v[:, 0] < -noise).any():
                 break
             impacts.append(self._strike(keys, struck))
@@ -574,9 +587,25 @@ class FrictionalMotion:
                     self.bounced[key] = float(v), float(gap)
                 elif key not in self.modes:
                     self.near[key] = max(LEAN * self.size, -2.0 * float(gap))
+        self.near |= dict.fromkeys(aside, PASSED * self.size)
         self._rest_first(hit)
         self.restart()
         return Turned(old, dict(self.modes), struck, impacts, [g.key for g in hit if g.what == "slip"], lost)
+
+    def _passing(self, approaching: list[Key]) -> set[Key]:
+        """Return the points that approach, and whose features end before they get deeper than rounding: a corner that passes an edge.
+
+        A box that slides down over the edge of a table touches it with its last corner, which is above the table up to that instant.
+        """
+        p = self.problem
+        bounded = [key for key in approaching if not p.has_plane[key[0]]]
+        if not bounded:
+            return set()
+        speed = float(np.abs(p.velocities(self.y)[:, :3]).max()) + self.size * float(np.abs(p.velocities(self.y)[:, 3:]).max())
+        later = self.y.copy()
+        drift(later, p.n, p.velocities(self.y).copy(), PASSED * self.size / speed)
+        there = set(p.near(later, FEATURE * self.size)[0])
+        return {key for key in bounded if key not in there}
 
     def _settle(self, closed: list[Key], hit: list[Violated]) -> None:
         """Take the rounding of their velocities from closed points, and from points at rest.

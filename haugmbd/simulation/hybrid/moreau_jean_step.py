@@ -417,8 +417,7 @@ class MoreauJeanStepper:
 
     def _reach(self, y: Array, h: float) -> float:
         """Return a bound of the way of points of the bodies in half a step [m]."""
-        u = self.problem.velocities(y)
-        return 0.5 * h * float(np.abs(u[:, :3]).max(initial=0.0) + self.size * np.abs(u[:, 3:]).max(initial=0.0))
+        return 0.5 * h * (1.0 + self.size) * float(np.abs(self.problem.velocities(y)).max())
 
     def _closed(self, t: float, y: Array, keys: Ints, state: Ints) -> Array:
         """Bring bilateral rows, and gaps of points that press or overlap, to zero; return the gaps."""
@@ -446,18 +445,20 @@ class MoreauJeanStepper:
         overlap: [m];  infinite: no gaps
         """
         p, most = self.problem, PROJECTED * self.size
-        gaps, fix, Phi, before = p.points.gaps(keys, y), np.zeros(len(keys), dtype=np.int64), np.zeros(0), np.inf
+        gaps, fix, Phi = p.points.gaps(keys, y), np.zeros(len(keys), dtype=np.int64), np.zeros(0)
+        before, count = np.inf, 0
         for _ in range(ROUNDS if overlap < np.inf else ROW_ROUNDS):
-            count = int(fix.sum())
             left = get_open_gaps(state, gaps, overlap, fix) if overlap < np.inf else 0.0
-            if fix.sum() > count:
-                # what has overlapped stays at 0 while others are moved apart
-                state, before = np.maximum(state, fix), np.inf
             if p.model.nc:
                 p.response.factor(t, y)
                 Phi = p.response.row_values()[0] * self._kept_rows
                 left = max(left, float(np.abs(Phi).max()))
-            if left <= most or (left >= SLOWLY * before and (overlap < np.inf or left <= UNCLOSED * self.size)):
+            if left <= most:
+                break
+            if fix.sum() > count:
+                # what has overlapped stays at 0 while others are moved apart
+                state, before, count = np.maximum(state, fix), np.inf, int(fix.sum())
+            if left >= SLOWLY * before and (overlap < np.inf or left <= UNCLOSED * self.size):
                 break
             before = left
             get_drift(y, p.n, self._least_change(y, keys[fix == 1], Phi), 1.0)

@@ -53,10 +53,22 @@ MOBILITY = {
     "gripper": 8,
     "jumping_follower": 1,
     "rimless_wheel": 3,
+    "dominoes": 48,
+    "ratchet": 2,
+    "geneva_drive": 1,
 }
-DISSIPATIVE = ("governor", "double_wishbone", "stewart_platform", "tippe_top", "woodpecker", "tumbling_box", "rimless_wheel")
+DISSIPATIVE = (
+    "governor",
+    "double_wishbone",
+    "stewart_platform",
+    "tippe_top",
+    "woodpecker",
+    "tumbling_box",
+    "rimless_wheel",
+    "dominoes",
+)
 """Mechanisms with dampers, dry friction or impacts."""
-DRIVEN = ("andrews", "gripper", "jumping_follower")
+DRIVEN = ("andrews", "gripper", "jumping_follower", "ratchet", "geneva_drive")
 """Mechanisms with a motor."""
 T_END = {"andrews": 0.02, "governor": 0.1}
 """[s] By default 0.2."""

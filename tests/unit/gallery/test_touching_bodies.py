@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 from scipy.optimize import brentq
 
 import haugmbd as mbd
@@ -122,3 +123,65 @@ def test_the_rimless_wheel_walks_into_its_limit_cycle():
     assert result.check_contacts().worst <= 1e-9
     stepped = mbd.simulate(gallery.rimless_wheel(2.5), 1.6, h=1e-3, integrator=mbd.MoreauJean())
     assert np.abs(stepped["wheel"].r[-1] - result["wheel"].r[-1]).max() <= 5e-3
+
+
+@pytest.mark.slow
+def test_the_first_domino_strikes_the_second_when_it_has_turned_by_its_angle():
+    """I a'^2 / 2 + m g l cos(b - a) is kept, b the angle of its middle beside its edge; it strikes at sin(a) = space / height."""
+    (thick, _, high), space, push = gallery.driven_by_contact.DOMINO, gallery.driven_by_contact.SPACE, 6.0
+    half, first, last = 0.5 * np.hypot(thick, high), np.arctan2(thick, high), np.arcsin(space / high)
+    inertia = (thick**2 + high**2) / 3.0
+    rate = lambda a: np.sqrt(push**2 + 2.0 * G * half / inertia * (np.cos(first) - np.cos(a - first)))  # noqa: E731
+    when = quad(lambda a: 1.0 / rate(a), 0.0, last, epsabs=1e-13)[0]
+    exact = mbd.simulate(gallery.dominoes(2), when + 1e-3, rtol=1e-8)
+    assert next(event.t for event in exact.events if event.name == "hit 2: touch") == pytest.approx(when, abs=1e-8)
+    stepped = mbd.simulate(gallery.dominoes(3), 0.4, h=2e-3, integrator=mbd.MoreauJean())
+    assert all(stepped[f"domino {k}"].A[-1, 2, 2] < 0.6 for k in (1, 2, 3))  # all have fallen
+    check = stepped.check_contacts()
+    assert max(check.signorini.max(), check.coulomb.max(), check.newton_euler.max()) <= 1e-10
+
+
+@pytest.mark.slow
+def test_the_ratchet_holds_by_the_forces_of_statics_and_turns_one_way():
+    """Without friction the radial face and the back of a tooth carry: two moments, about the axle and about the pivot, give both forces."""
+    held = mbd.simulate(gallery.ratchet("-0.05", mu=0.0), 0.02, rtol=1e-8)
+    assert np.abs(held.r[-1] - held.r[0]).max() <= 1e-9
+    data = gallery.driven_by_contact
+    pitch = 2.0 * np.pi / data.TEETH
+    back = np.array([data.TIP * np.sin(pitch), data.TIP * np.cos(pitch) - data.ROOT])
+    n = np.array([-back[1], back[0]]) / np.linalg.norm(back)
+    nose = np.array([data.NOSE, data.ROOT + data.NOSE * (1.0 - n[0]) / n[1]])
+    about = lambda x, f: x[0] * f[1] - x[1] * f[0]  # noqa: E731
+    face, places = (1.0, 0.0), [nose - (data.NOSE, 0.0), nose - data.NOSE * n]
+    pivot = nose + data.PAWL_PIVOT
+    rows = [
+        [-about(x, f) for x, f in zip(places, (face, n), strict=True)],
+        [about(x - pivot, f) for x, f in zip(places, (face, n), strict=True)],
+    ]
+    forces = np.linalg.solve(rows, [0.05, -data.PAWL_SPRING * data.PAWL_LEAN])
+    carried = sorted(float(held.contact(f"tooth {k}").normal_force[-1].sum()) for k in range(data.TEETH))[-2:]
+    np.testing.assert_allclose(carried, sorted(forces), rtol=1e-7)
+    turned = mbd.simulate(gallery.ratchet(), 1.3, h=1e-3, integrator=mbd.MoreauJean())
+    angle = turned.joint("axle").angle
+    teeth = np.floor(angle / pitch + 1e-6)
+    assert angle.min() >= -1e-6
+    assert teeth[-1] >= 2
+    assert np.diff(teeth).min() >= 0  # no tooth is given back
+
+
+@pytest.mark.slow
+def test_the_pin_turns_the_geneva_wheel_by_a_quarter():
+    """The wall that drives is half of the play beside the middle of the pin: angle of the slot = that of the pin -+ asin(c / distance)."""
+    data = gallery.driven_by_contact
+    result = mbd.simulate(gallery.geneva_drive(), 0.4, h=5e-4, integrator=mbd.MoreauJean())
+    assert result.check_contacts().worst <= 1e-10
+    crank, middle = result.joint("shaft").angle - 0.25 * np.pi - 0.3, data.CRANK * np.sqrt(2.0)
+    x, y = data.CRANK * np.cos(crank) - middle, data.CRANK * np.sin(crank)
+    slot = -0.75 * np.pi + result.joint("axle").angle
+    off = (slot - np.arctan2(y, x) + np.pi) % (2.0 * np.pi) - np.pi
+    lean, inside = np.arcsin(data.PLAY / np.hypot(x, y)), np.hypot(x, y) < 0.995 * data.CRANK
+    for name, side in (("slot 0 right", 1.0), ("slot 0 left", -1.0)):
+        presses = (result.contact(name).normal_force.sum(axis=1) > 0.0) & inside
+        assert presses.sum() > 20
+        assert np.abs(off - side * lean)[presses].max() <= 1e-12
+    assert result.joint("axle").angle[-1] == pytest.approx(-0.5 * np.pi, abs=5e-3)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
+import joints
 from haugmbd.impacts.contact_laws import check_pieces
 
 MU, G = 0.3, 9.81
@@ -55,3 +56,20 @@ def test_less_than_the_limit_of_a_point_that_begins_to_slide_is_seen():
     assert coulomb(pieces, lambda f: f) <= 1e-9
     for cheat in (lambda f: 0.9 * f, lambda f: f[..., [1, 0, 2]], np.zeros_like):
         assert coulomb(pieces, cheat) >= 1e-2
+
+
+@pytest.mark.slow
+def test_a_box_in_a_vice_without_gravity_stays_and_obeys_the_laws():
+    """Two sprung jaws, eight points that stick: no acceleration gives a scale, and rounding is no switch."""
+    system, part, pad = mbd.System("vice"), mbd.Box((0.1, 0.1, 0.1)), mbd.Box((0.02, 0.06, 0.06))
+    box = system.add(mbd.Body("box", 1.0, (0.002,) * 3))
+    for name, side in (("left", -1.0), ("right", 1.0)):
+        place = (0.06 * side, 0, 0)
+        jaw = system.add(mbd.Body(name, 0.2, (1e-4,) * 3, r=place))
+        slide = system.add(joints.TJ(f"slide {name}", system.ground, jaw, point=place, axis=(-side, 0, 0)))
+        system.add(mbd.JointForce(f"press {name}", slide, 5.0))
+        system.add(mbd.Contact(f"grip {name}", jaw, box, shape_i=pad, shape_j=part, mu=0.4))
+    result = mbd.simulate(system, 0.1, rtol=1e-8)
+    assert not result.events
+    assert np.abs(result["box"].r).max() <= 1e-14
+    assert result.check_contacts().worst <= 1e-10
