@@ -374,6 +374,33 @@ print(json.dumps(out))
 """
 
 
+UNUSED = (
+    "haugmbd.impacts",
+    "haugmbd.integrators.implicit",
+    "haugmbd.integrators.moreau_jean",
+    "haugmbd.serial_chain",
+    "haugmbd.simulation.hybrid",
+    "haugmbd.simulation.results.io",
+    "haugmbd.simulation.stepping.run",
+    "scipy",
+)
+"""What a first result of a loop without contacts has no use for."""
+
+
+@pytest.mark.skipif(choose().library is None, reason="no engine fits here")
+def test_a_first_result_loads_what_it_needs():
+    """Half of the time of a fresh process is that of modules which it loads."""
+    program = f"""
+import haugmbd as mbd
+from haugmbd.gallery import four_bar
+assert len(mbd.simulate(four_bar(), 0.01, h=1e-3).t) == 11
+print([name for name in {UNUSED} if name in sys.modules])
+"""
+    more = {WISH: choose().library.path.stem, "HAUGMBD_QUIET": "1"}
+    done = subprocess.run([sys.executable, "-c", NO_NUMBA + program], env=os.environ | more, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
 @pytest.mark.skipif(choose().library is None, reason="no engine fits here")
 def test_without_numba():
     """The same states as with it: to the bit with the engine of this processor, to rounding with another one."""
