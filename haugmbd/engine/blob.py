@@ -76,6 +76,8 @@ STEP_ENTRY = "haugmbd.integrators.explicit.runge_kutta.run_entry"
 STOPS = "haugmbd.engine.stops"
 DOORS = "haugmbd.engine.doors"
 READ_ENTRY = "haugmbd.simulation.quantity_reader.read_entry"
+OF_WRENCHES = ("joint", "reaction")
+"""What may stand in front of the name of a joint whose force or torque is an output."""
 OF_RULES = ".stabilization."
 """In the names of routines and entries of a stabilization."""
 WHO = "mbd.engine.blob"
@@ -553,7 +555,9 @@ def add_outputs(w: Writer, model: Model, problem: Problem, arrays: tuple[Array, 
             columns += [(name, None, len(read) + k) for k, name in enumerate(one.names)]
             read += one.names
             continue
-        joint, _, what = text.partition("[")[0].rpartition(".")
+        part, _, what = text.partition("[")[0].rpartition(".")
+        kind, _, own = part.partition(".")  # "reaction.R.force" is "R.force"
+        joint = own if part not in model.joints and kind in OF_WRENCHES else part
         if joint not in model.joints or what not in WRENCH or model.joints[joint].part.needs():
             raise UsageError(
                 f"{WHO}: output {text!r} is computed in Python from a Result, and is not in the engine. It reads r, p, v, omega_bar, v_dot "
@@ -563,7 +567,7 @@ def add_outputs(w: Writer, model: Model, problem: Problem, arrays: tuple[Array, 
             raise UsageError(f"{WHO}: output {text!r} is not in the engine: {_why_no_reaction(model, joint)}.")
         first = 3 * WRENCH.index(what)
         which = [int(text[text.index("[") + 1 : -1])] if "[" in text else range(3)
-        columns += [(f"{joint}.{what}[{k}]", wrenches[f"{joint}.j"], first + k) for k in which]
+        columns += [(f"{part}.{what}[{k}]", wrenches[f"{joint}.j"], first + k) for k in which]
     if read:
         reader = QuantityReader(model, read, WHO)
         words = [states, y_dot, *reader.arrays]

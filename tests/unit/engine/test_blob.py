@@ -16,6 +16,7 @@ from haugmbd.engine.blob import (
     INPUT,
     LIST,
     NUMBER,
+    OUTPUT,
     PARAMETER,
     RATES,
     REACTION,
@@ -88,6 +89,13 @@ def test_items_are_the_names_of_the_model():
     assert {(INPUT, name) for name in ("motor", "wind.x", "wind.y", "wind.z")} <= found
     assert {(PARAMETER, "gravity.x"), (PARAMETER, f"{system.bodies[1].name}.mass")} <= found
     assert {(COORDINATE, "R.angle"), (REACTION, "R.i"), (REACTION, "R.j")} <= found
+
+
+def test_an_output_may_say_what_its_part_is():
+    plain = ["R.angle", "R.force[1]", "crank.r[0]"]
+    full = ["joint.R.angle", "reaction.R.force[1]", "body.crank.r[0]"]
+    for outputs in (plain, full):
+        assert {(OUTPUT, name) for name in outputs} <= names(blob(slider_crank(), outputs=outputs))
 
 
 def test_an_input_has_a_number_of_its_own():
