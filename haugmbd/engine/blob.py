@@ -27,6 +27,7 @@ from haugmbd.compiled.engine_library import stamp_of
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.constraints.freedoms import Axis, Kind, Side
 from haugmbd.contact.joint_stop import rigid_contacts
+from haugmbd.deprecated import did_you_mean
 from haugmbd.diagnostics.joint_motion import angle_in_turn, angles_of, is_arm, joint_motion, slide
 from haugmbd.diagnostics.reaction_signals import bind
 from haugmbd.engine.doors import SLIDE_I, SLIDE_J, TURN
@@ -42,9 +43,11 @@ from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.step_context import Point, Problem, Steps
 from haugmbd.integrators.stick_slip.watched_quantities import may_stick
 from haugmbd.integrators.watches.stiffness_watch import new_watch
+from haugmbd.model.inspection.given import model_given
 from haugmbd.model.inspection.run_memory import freewheels_of
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
+from haugmbd.simulation.arguments import check_numbers
 from haugmbd.simulation.held_inputs import (
     PROBES,
     HeldAcceleration,
@@ -76,6 +79,8 @@ STEP_ENTRY = "haugmbd.integrators.explicit.runge_kutta.run_entry"
 STOPS = "haugmbd.engine.stops"
 DOORS = "haugmbd.engine.doors"
 READ_ENTRY = "haugmbd.simulation.quantity_reader.read_entry"
+HOW = ("state", "stabilization", "formulation")
+"""Arguments of `simulate` that a blob takes."""
 OF_WRENCHES = ("joint", "reaction")
 """What may stand in front of the name of a joint whose force or torque is an output."""
 OF_RULES = ".stabilization."
@@ -358,7 +363,14 @@ def blob(
     method = RK4() if integrator is None else integrator
     if not isinstance(method, RungeKutta):
         raise UsageError(f"{type(method).__name__} is not in the engine: give RK4(), Heun() or RK3().")
-    model = system.compile() if isinstance(system, System) else system
+    check_numbers(None, h=h)
+    if h is None or not 0.0 < h < np.inf:
+        raise UsageError(f"{WHO}: h = {h!r} must be a positive step [s].")
+    if wrong := [name for name in how if name not in HOW]:
+        raise UsageError(
+            f"{WHO} has no argument {wrong[0]!r}{did_you_mean(wrong[0], HOW)}: it takes {', '.join(HOW)} of `simulate`."
+        )
+    model = model_given(system, WHO)
     inputs = read_names(inputs, WHO, "inputs")
     if inputs:  # each has a number of its own: constants of one value are one number in a model, zeros of equations among them
         model, _ = model_with_inputs(model, tuple(inputs), WHO)
@@ -622,6 +634,12 @@ def add_parameters(w: Writer, model: Model, problem: Problem) -> None:
 
 def write(path: str | Path, system: System | Model, **how: Any) -> Path:
     """Write the blob of a mechanism to a file, see `blob`; return its path."""
-    file = Path(path)
-    file.write_bytes(blob(system, **how))
+    data = blob(system, **how)
+    try:
+        file = Path(path)
+        file.write_bytes(data)
+    except TypeError:
+        raise UsageError(f"mbd.engine.write: path = {path!r:.80} must be the path of a file.") from None
+    except OSError as error:
+        raise UsageError(f"mbd.engine.write: {str(path)!r} cannot be written: {error.strerror}.") from None
     return file

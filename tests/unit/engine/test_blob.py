@@ -147,6 +147,31 @@ def test_what_only_python_can_do_is_refused_by_name(add, named):
         blob(system, h=1e-3)
 
 
+@pytest.mark.parametrize(
+    ("system", "how", "told"),
+    [
+        (3, {}, "needs a compiled Model or a System"),
+        (None, {}, "needs a compiled Model or a System"),
+        (four_bar, {"h": "x"}, "h = 'x' must be a number"),
+        (four_bar, {"h": [1.0]}, "h = .* must be a number"),
+        (four_bar, {"h": 0.0}, "positive step"),
+        (four_bar, {"h": float("inf")}, "positive step"),
+        (four_bar, {"stabilisation": None}, "did you mean 'stabilization'"),
+        (four_bar, {"t_end": 1.0}, "has no argument 't_end'"),
+        (four_bar, {"integrator": mbd.RK4}, "is not in the engine"),
+    ],
+)
+def test_wrong_arguments_are_one_sentence(system, how, told):
+    with pytest.raises(mbd.UsageError, match=told):
+        blob(system() if callable(system) else system, **how)
+
+
+@pytest.mark.parametrize("path", [3, "no such folder/x.haug"])
+def test_a_place_that_is_none_is_told(path):
+    with pytest.raises(mbd.UsageError, match=r"mbd\.engine\.write"):
+        write(path, double_pendulum())
+
+
 def test_inputs_that_are_none_are_refused():
     system, _, pin = pendulum()
     system.add(mbd.Motor("motor", pin, torque=lambda t: t))

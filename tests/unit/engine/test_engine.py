@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -321,6 +322,28 @@ def test_inputs_parameters_and_saved_states():
         engine.set("crank.mas", 1.0)
     with pytest.raises(mbd.SimulationError, match="finite"):
         engine.set("motor", np.nan)
+
+
+WRONG = {
+    "a number of steps": lambda m: m.run(-1),
+    "must be a number of steps": lambda m: m.run(1.5),
+    "'gravity.x'": lambda m: m.set("gravity.y.z", 1.0),
+    "gravity.x = 'a' must be a number": lambda m: m.set("gravity.x", "a"),
+    "h = 'x' must be a number": lambda m: setattr(m, "h", "x"),
+    "must be 26 numbers": lambda m: setattr(m, "state", np.zeros(3)),
+    "must be 26 numbers, as": lambda m: setattr(m, "state", "x"),
+    "a model of another blob": lambda m: m.restore(3),
+    "there is no 3": lambda m: m.reaction(3),
+    "a blob is bytes": lambda m: EngineModel(5, library=LIBRARY),
+    "cannot be read": lambda m: EngineModel("no such file.haug", library=LIBRARY),
+}
+
+
+def test_wrong_values_are_one_sentence():
+    with EngineModel(mbd.engine.blob(gallery.pendulum()), library=LIBRARY) as engine:
+        for told, ask in WRONG.items():
+            with pytest.raises(mbd.UsageError, match=re.escape(told)):
+                ask(engine)
 
 
 def test_a_closed_model_is_said_to_be_closed():
