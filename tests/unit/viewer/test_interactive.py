@@ -222,7 +222,9 @@ def test_the_pointer_drags_a_body_and_lets_it_go(chromium, tmp_path):
 
 @needs_engine
 @pytest.mark.slow
-@pytest.mark.parametrize("make", [lambda: gallery.chain(20), gallery.jansen_leg], ids=["20 bodies", "redundant rows"])
+@pytest.mark.parametrize(
+    "make", [lambda: gallery.chain(20), gallery.jansen_leg, gallery.planetary_gear], ids=["20 bodies", "redundant rows", "gears"]
+)
 def test_a_page_is_small_beside_three_js(tmp_path, make):
     from haugmbd.viewer.animate import _read  # noqa: PLC0415
 
