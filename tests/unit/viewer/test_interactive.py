@@ -305,6 +305,9 @@ def test_sliders_move_the_page_as_simulate_does(chromium, tmp_path):
         right = mbd.simulate(pendulum(angle=angle, mass=mass), STEPS * 1e-3, h=1e-3)
         assert np.abs(np.array(chromium.evaluate("live.state")) - right.y[-1]).max() < SAME
     assert chromium.evaluate("live.violation") < 1e-12
+    told = "(() => { try { live.set('mass', 4.5); } catch (error) { return error.message; } })()"
+    assert "outside its range" in chromium.evaluate(told)
+    assert chromium.evaluate("live.values.mass") == 3.1
 
 
 @needs_engine
