@@ -77,7 +77,7 @@ FRAMES = 240
 """Drawn instants of the first run: sixty in a second."""
 BLOCKS = "block LDL^T"
 """The solver of pages: with it the small engine has all that most mechanisms need."""
-ENGINES = ("wasm32_small", "wasm32_blocks", "wasm32")
+ENGINES = ("wasm32_small", "wasm32_rows", "wasm32_blocks", "wasm32")
 """Libraries for pages, the small one first."""
 FITS = 1e-11
 """Largest error of the polynomial, relative to the largest number of the model: rounding of a sum of so many terms."""

@@ -1,4 +1,4 @@
-/* A mechanism without Python, under control: a motor holds the crank at one radian.  docs/c-interface.md explains it. */
+/* A mechanism without Python, under control: a motor pulls the crank towards one radian.  docs/c-interface.md explains it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "haugmbd.h"

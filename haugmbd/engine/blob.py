@@ -27,6 +27,7 @@ from haugmbd.compiled.engine_library import stamp_of
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.constraints.freedoms import Axis, Kind, Side
 from haugmbd.contact.joint_stop import rigid_contacts
+from haugmbd.deprecated import did_you_mean
 from haugmbd.diagnostics.joint_motion import angle_in_turn, angles_of, is_arm, joint_motion, slide
 from haugmbd.diagnostics.reaction_signals import bind
 from haugmbd.engine.doors import SLIDE_I, SLIDE_J, TURN
@@ -42,9 +43,11 @@ from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.step_context import Point, Problem, Steps
 from haugmbd.integrators.stick_slip.watched_quantities import may_stick
 from haugmbd.integrators.watches.stiffness_watch import new_watch
+from haugmbd.model.inspection.given import model_given
 from haugmbd.model.inspection.run_memory import freewheels_of
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
+from haugmbd.simulation.arguments import check_numbers
 from haugmbd.simulation.held_inputs import (
     PROBES,
     HeldAcceleration,
@@ -76,6 +79,10 @@ STEP_ENTRY = "haugmbd.integrators.explicit.runge_kutta.run_entry"
 STOPS = "haugmbd.engine.stops"
 DOORS = "haugmbd.engine.doors"
 READ_ENTRY = "haugmbd.simulation.quantity_reader.read_entry"
+HOW = ("state", "stabilization", "formulation")
+"""Arguments of `simulate` that a blob takes."""
+OF_WRENCHES = ("joint", "reaction")
+"""What may stand in front of the name of a joint whose force or torque is an output."""
 OF_RULES = ".stabilization."
 """In the names of routines and entries of a stabilization."""
 WHO = "mbd.engine.blob"
@@ -356,7 +363,14 @@ def blob(
     method = RK4() if integrator is None else integrator
     if not isinstance(method, RungeKutta):
         raise UsageError(f"{type(method).__name__} is not in the engine: give RK4(), Heun() or RK3().")
-    model = system.compile() if isinstance(system, System) else system
+    check_numbers(None, h=h)
+    if h is None or not 0.0 < h < np.inf:
+        raise UsageError(f"{WHO}: h = {h!r} must be a positive step [s].")
+    if wrong := [name for name in how if name not in HOW]:
+        raise UsageError(
+            f"{WHO} has no argument {wrong[0]!r}{did_you_mean(wrong[0], HOW)}: it takes {', '.join(HOW)} of `simulate`."
+        )
+    model = model_given(system, WHO)
     inputs = read_names(inputs, WHO, "inputs")
     if inputs:  # each has a number of its own: constants of one value are one number in a model, zeros of equations among them
         model, _ = model_with_inputs(model, tuple(inputs), WHO)
@@ -553,7 +567,9 @@ def add_outputs(w: Writer, model: Model, problem: Problem, arrays: tuple[Array, 
             columns += [(name, None, len(read) + k) for k, name in enumerate(one.names)]
             read += one.names
             continue
-        joint, _, what = text.partition("[")[0].rpartition(".")
+        part, _, what = text.partition("[")[0].rpartition(".")
+        kind, _, own = part.partition(".")  # "reaction.R.force" is "R.force"
+        joint = own if part not in model.joints and kind in OF_WRENCHES else part
         if joint not in model.joints or what not in WRENCH or model.joints[joint].part.needs():
             raise UsageError(
                 f"{WHO}: output {text!r} is computed in Python from a Result, and is not in the engine. It reads r, p, v, omega_bar, v_dot "
@@ -563,7 +579,7 @@ def add_outputs(w: Writer, model: Model, problem: Problem, arrays: tuple[Array, 
             raise UsageError(f"{WHO}: output {text!r} is not in the engine: {_why_no_reaction(model, joint)}.")
         first = 3 * WRENCH.index(what)
         which = [int(text[text.index("[") + 1 : -1])] if "[" in text else range(3)
-        columns += [(f"{joint}.{what}[{k}]", wrenches[f"{joint}.j"], first + k) for k in which]
+        columns += [(f"{part}.{what}[{k}]", wrenches[f"{joint}.j"], first + k) for k in which]
     if read:
         reader = QuantityReader(model, read, WHO)
         words = [states, y_dot, *reader.arrays]
@@ -618,6 +634,12 @@ def add_parameters(w: Writer, model: Model, problem: Problem) -> None:
 
 def write(path: str | Path, system: System | Model, **how: Any) -> Path:
     """Write the blob of a mechanism to a file, see `blob`; return its path."""
-    file = Path(path)
-    file.write_bytes(blob(system, **how))
+    data = blob(system, **how)
+    try:
+        file = Path(path)
+        file.write_bytes(data)
+    except TypeError:
+        raise UsageError(f"mbd.engine.write: path = {path!r:.80} must be the path of a file.") from None
+    except OSError as error:
+        raise UsageError(f"mbd.engine.write: {str(path)!r} cannot be written: {error.strerror}.") from None
     return file

@@ -1,6 +1,6 @@
 r"""The engine from Python: a library that runs blobs, through the functions of `haugmbd.h` alone.
 
-    engine = mbd.engine.load("four_bar.haug");   engine.run(1000);   engine.state;   engine.reaction("R.i")
+    engine = mbd.engine.EngineModel("four_bar.haug");   engine.run(1000);   engine.state;   engine.reaction("R.i")
 
 No model, no kernel and no compiler is in between: it is what a C program does, and shows what such a program gets.
 """
@@ -11,6 +11,7 @@ import ctypes
 import hashlib
 import json
 from collections.abc import Mapping
+from numbers import Integral, Real
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -127,6 +128,25 @@ def names_of_library(target: str, folder: Path = FOLDER) -> frozenset[str]:
     return frozenset(line.get("has", ()))
 
 
+def content(blob: Any) -> bytes:
+    """Return the bytes of a blob, or of its file.  Raise UsageError if it is neither, or cannot be read."""
+    if isinstance(blob, bytes | bytearray | memoryview):
+        return bytes(blob)
+    try:
+        return Path(blob).read_bytes()
+    except TypeError:
+        raise UsageError(f"a blob is bytes, or the path of a file, not {blob!r:.80}.") from None
+    except OSError as error:
+        raise UsageError(f"the blob {str(blob)!r} cannot be read: {error.strerror}.") from None
+
+
+def number(name: str, value: Any) -> float:
+    """Return a value as a float.  Raise UsageError if it is no number."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise UsageError(f"{name} = {value!r:.80} must be a number.")
+    return float(value)
+
+
 class EngineModel:
     """A blob in the engine: a mechanism that runs without haugmbd.
 
@@ -140,11 +160,11 @@ class EngineModel:
     Raises
     ------
     UsageError
-        If the blob is damaged, or made for another engine; if there is no engine.
+        If the blob is damaged, or made for another engine; if there is no such file, or no engine.
     """
 
     def __init__(self, blob: bytes | str | Path, *, library: str | Path | None = None) -> None:
-        data = blob if isinstance(blob, bytes) else Path(blob).read_bytes()
+        data = content(blob)
         self._do = functions(Path(library) if library is not None else library_here())
         code = ctypes.c_int64()
         self._model: Any = self._do.load(data, len(data), ctypes.byref(code))
@@ -186,7 +206,7 @@ class EngineModel:
 
     @h.setter
     def h(self, value: float) -> None:
-        self._need(self._do.set_step(self._open, value))
+        self._need(self._do.set_step(self._open, number("h", value)))
 
     @property
     def state(self) -> Array:
@@ -195,7 +215,13 @@ class EngineModel:
 
     @state.setter
     def state(self, y: Array) -> None:
-        self._y[:] = y
+        try:
+            given = np.asarray(y, dtype=np.float64)
+        except (TypeError, ValueError):
+            given = np.zeros(0)
+        if given.shape != self._y.shape:
+            raise UsageError(f"state = {y!r:.80} must be {self._y.size} numbers, as `state` gives them.")
+        self._y[:] = given
         self._do.changed(self._open)
 
     @property
@@ -222,13 +248,15 @@ class EngineModel:
 
     def run(self, n: int) -> Array:
         """Make n steps; return the states behind them, (n, ny), fewer where constraints are about to become dependent."""
-        states = np.zeros((n, self._y.size))
+        if not isinstance(n, Integral) or isinstance(n, bool) or n < 0:
+            raise UsageError(f"run: n = {n!r} must be a number of steps, 0 or more.")
+        states = np.zeros((int(n), self._y.size))
         return states[: self._need(self._do.run(self._open, n, states.ctypes.data))]
 
     def set(self, name: str, value: float) -> None:
         """Set an input or a parameter."""
         kind = INPUT if (INPUT, name) in self.items else PARAMETER
-        self._need(self._do.set(self._open, self._item(kind, name), value))
+        self._need(self._do.set(self._open, self._item(kind, name), number(name, value)))
 
     def get(self, name: str) -> float:
         """Return an input, a parameter, or an output at the state of now."""
@@ -259,7 +287,7 @@ class EngineModel:
 
     def restore(self, saved: bytes) -> None:
         """Go back to what was saved, of this model or of another one of the same blob."""
-        if len(saved) != self._do.saved_size(self._open):
+        if not isinstance(saved, bytes) or len(saved) != self._do.saved_size(self._open):
             raise UsageError("this was saved by a model of another blob.")
         self._do.restore(self._open, saved)
 

@@ -28,7 +28,7 @@ from haugmbd.compiled.cache_stamp import PACKAGE, files_of_entries
 from haugmbd.compiled.engine_library import FOLDER, FORMAT, MANIFEST, V3, processor, stamp_of
 
 WORK = PACKAGE.parent / "build" / "engine"
-FIRST = ("exact", "linux_x86_64", "wasm32", "wasm32_blocks", "wasm32_small", "fmu_linux_x86_64")
+FIRST = ("exact", "linux_x86_64", "wasm32", "wasm32_blocks", "wasm32_rows", "wasm32_small", "fmu_linux_x86_64")
 """Targets of a build that names none."""
 
 

@@ -60,6 +60,8 @@ SMALL = Parts(
     r"(engine\.doors\.\w+|quantity_reader\.read_entry|explicit\.runge_kutta\.run_entry|stabilization\.(none|projection|baumgarte)\.rates)$",
 )
 """Joints, springs, drivers and the solver by blocks: of a page that shows one mechanism."""
+ROWS = SMALL._replace(routines=SMALL.routines.replace(r"equations\.(cd|d|dp1|dp2|rotation)\.", r"equations\.\w+\."))
+"""The same with all rows: couplings, cams, rolling, ropes, curves."""
 
 
 class Target(NamedTuple):
@@ -88,6 +90,7 @@ def targets() -> dict[str, Target]:
         "wasm32": Target("wasm32-unknown-unknown", "", WASM, "wasm32-wasi", "wasm", parts=EXPLICIT, lean=True),
         "wasm32_blocks": Target("wasm32-unknown-unknown", "", WASM, "wasm32-wasi", "wasm", parts=BLOCKS, lean=True),
         "wasm32_small": Target("wasm32-unknown-unknown", "", WASM, "wasm32-wasi", "wasm", parts=SMALL, lean=True),
+        "wasm32_rows": Target("wasm32-unknown-unknown", "", WASM, "wasm32-wasi", "wasm", parts=ROWS, lean=True),
         "linux_aarch64": Target("aarch64-unknown-linux-gnu", "generic", "", "aarch64-linux-gnu.2.17", "so"),
         "windows_x86_64": Target("x86_64-w64-windows-gnu", "x86-64", "", "x86_64-windows-gnu", "dll"),
         "macos_arm64": Target("aarch64-apple-darwin", "apple-m1", "", "aarch64-macos", "dylib"),

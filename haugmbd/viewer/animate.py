@@ -63,7 +63,7 @@ TEMPLATE = """<!DOCTYPE html>
 </head>
 <body>
 {body}
-<script type="application/json" id="scene">{scene}</script>
+<script type="{kind}" id="scene">{scene}</script>
 <script type="text/plain" id="numbers">{numbers}</script>
 {engine}<script>/* three.js, MIT licence:
 {licence}*/
@@ -80,6 +80,7 @@ def html_page(scene: dict[str, Any], numbers: str, simulates: tuple[Mapping[str,
     numbers: what the packer made of the arrays;  simulates: what a page with an engine reads besides, and the engine, see `interactive`
     """
     engine, scripts = "", tuple[str, ...](SCRIPTS)
+    text = json.dumps(scene, allow_nan=False, separators=(",", ":"))
     if simulates is not None:
         data = _in_script(json.dumps(simulates[0], allow_nan=False, separators=(",", ":")))
         engine = (
@@ -93,7 +94,8 @@ def html_page(scene: dict[str, Any], numbers: str, simulates: tuple[Mapping[str,
         title=html.escape(scene["name"]),
         style=_read("static", "page.css"),
         body=_read("static", "page.html"),
-        scene=_in_script(json.dumps(scene, allow_nan=False, separators=(",", ":"))),
+        kind="application/json" if simulates is None else "text/plain",
+        scene=_in_script(text) if simulates is None else base64.b64encode(zlib.compress(text.encode(), 9)).decode("ascii"),
         numbers=numbers,
         licence=_read("bundle", "LICENSE.three"),
         three=_read("bundle", "three.min.js"),

@@ -20,7 +20,7 @@ import dis
 import types
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -30,7 +30,6 @@ from haugmbd.diagnostics.run_warnings import RunNote
 from haugmbd.drivers.autodiff.interval import Interval, Undecided, hides_branches
 from haugmbd.drivers.kinks import breaks_of
 from haugmbd.drivers.user_function import plain
-from haugmbd.integrators.chain_state_space import ChainStateSpace
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_context import copy_options
@@ -38,6 +37,9 @@ from haugmbd.integrators.stick_slip.watched_quantities import may_stick
 from haugmbd.model.model import Model
 from haugmbd.simulation.stepping.breaks import Watched, functions_of_state, named_functions_of_time
 from haugmbd.workspace.layout import workspace_array
+
+if TYPE_CHECKING:
+    from haugmbd.integrators.chain_state_space import ChainStateSpace
 
 CROSSED_JUMPS = "whether steps cross jumps"
 """What is checked."""

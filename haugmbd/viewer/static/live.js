@@ -165,7 +165,9 @@ class Live {
   // A slider: numbers of the modelled pose begin anew, all others take effect at once.
   set(name, value) {
     if (!(name in this.values)) throw new Error(`there is no slider '${name}'.${nearest(name, Object.keys(this.values))}`);
-    this.values[name] = value;
+    const { low, high } = this.data.sliders.find((one) => one.name === name), edge = 1e-9 * (high - low);
+    if (!(value >= low - edge && value <= high + edge)) throw new Error(`${name} = ${value} is outside its range, ${low} to ${high}`);
+    this.values[name] = Math.min(high, Math.max(low, value));
     if (this.moves) return this.reset();
     this.numbers();
     this.take();

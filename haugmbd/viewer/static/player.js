@@ -344,7 +344,8 @@ Player.prototype.follow = function (hash) {
 };
 
 async function open() {
-  const data = JSON.parse($("scene").textContent), bytes = await unpack($("numbers").textContent);
+  const packed = $("scene").type === "text/plain", scene = $("scene").textContent, bytes = await unpack($("numbers").textContent);
+  const data = JSON.parse(packed ? new TextDecoder().decode(await unpack(scene)) : scene);
   const motion = new Motion(bytes, data.motion), world = new World(data, motion, { stage: $("stage"), bytes }), player = new Player(data, motion, world);
   window.mechanism = player.face();
   window.player = player;

@@ -16,6 +16,7 @@ from haugmbd.engine.blob import (
     INPUT,
     LIST,
     NUMBER,
+    OUTPUT,
     PARAMETER,
     RATES,
     REACTION,
@@ -90,6 +91,13 @@ def test_items_are_the_names_of_the_model():
     assert {(COORDINATE, "R.angle"), (REACTION, "R.i"), (REACTION, "R.j")} <= found
 
 
+def test_an_output_may_say_what_its_part_is():
+    plain = ["R.angle", "R.force[1]", "crank.r[0]"]
+    full = ["joint.R.angle", "reaction.R.force[1]", "body.crank.r[0]"]
+    for outputs in (plain, full):
+        assert {(OUTPUT, name) for name in outputs} <= names(blob(slider_crank(), outputs=outputs))
+
+
 def test_an_input_has_a_number_of_its_own():
     """Two loads of equal constants, and rows of equations that share the zero: each input is another place."""
     system = slider_crank(driven=True)
@@ -137,6 +145,31 @@ def test_what_only_python_can_do_is_refused_by_name(add, named):
     add(system, bar, pin)
     with pytest.raises(mbd.UsageError, match=named):
         blob(system, h=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("system", "how", "told"),
+    [
+        (3, {}, "needs a compiled Model or a System"),
+        (None, {}, "needs a compiled Model or a System"),
+        (four_bar, {"h": "x"}, "h = 'x' must be a number"),
+        (four_bar, {"h": [1.0]}, "h = .* must be a number"),
+        (four_bar, {"h": 0.0}, "positive step"),
+        (four_bar, {"h": float("inf")}, "positive step"),
+        (four_bar, {"stabilisation": None}, "did you mean 'stabilization'"),
+        (four_bar, {"t_end": 1.0}, "has no argument 't_end'"),
+        (four_bar, {"integrator": mbd.RK4}, "is not in the engine"),
+    ],
+)
+def test_wrong_arguments_are_one_sentence(system, how, told):
+    with pytest.raises(mbd.UsageError, match=told):
+        blob(system() if callable(system) else system, **how)
+
+
+@pytest.mark.parametrize("path", [3, "no such folder/x.haug"])
+def test_a_place_that_is_none_is_told(path):
+    with pytest.raises(mbd.UsageError, match=r"mbd\.engine\.write"):
+        write(path, double_pendulum())
 
 
 def test_inputs_that_are_none_are_refused():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -326,6 +327,28 @@ def test_inputs_parameters_and_saved_states():
         engine.set("motor", np.nan)
 
 
+WRONG = {
+    "a number of steps": lambda m: m.run(-1),
+    "must be a number of steps": lambda m: m.run(1.5),
+    "'gravity.x'": lambda m: m.set("gravity.y.z", 1.0),
+    "gravity.x = 'a' must be a number": lambda m: m.set("gravity.x", "a"),
+    "h = 'x' must be a number": lambda m: setattr(m, "h", "x"),
+    "must be 26 numbers": lambda m: setattr(m, "state", np.zeros(3)),
+    "must be 26 numbers, as": lambda m: setattr(m, "state", "x"),
+    "a model of another blob": lambda m: m.restore(3),
+    "there is no 3": lambda m: m.reaction(3),
+    "a blob is bytes": lambda m: EngineModel(5, library=LIBRARY),
+    "cannot be read": lambda m: EngineModel("no such file.haug", library=LIBRARY),
+}
+
+
+def test_wrong_values_are_one_sentence():
+    with EngineModel(mbd.engine.blob(gallery.pendulum()), library=LIBRARY) as engine:
+        for told, ask in WRONG.items():
+            with pytest.raises(mbd.UsageError, match=re.escape(told)):
+                ask(engine)
+
+
 def test_a_closed_model_is_said_to_be_closed():
     engine = EngineModel(blob(gallery.pendulum(), h=H), library=LIBRARY)
     engine.close()
@@ -375,6 +398,33 @@ out["compare"] = [float(x) for row in compared.values() for x in row.y[-1]]
 out["numba"] = [name for name in sys.modules if name.partition(".")[0] in ("numba", "llvmlite") and sys.modules[name] is not None]
 print(json.dumps(out))
 """
+
+
+UNUSED = (
+    "haugmbd.impacts",
+    "haugmbd.integrators.implicit",
+    "haugmbd.integrators.moreau_jean",
+    "haugmbd.serial_chain",
+    "haugmbd.simulation.hybrid",
+    "haugmbd.simulation.results.io",
+    "haugmbd.simulation.stepping.run",
+    "scipy",
+)
+"""What a first result of a loop without contacts has no use for."""
+
+
+@pytest.mark.skipif(choose().library is None, reason="no engine fits here")
+def test_a_first_result_loads_what_it_needs():
+    """Half of the time of a fresh process is that of modules which it loads."""
+    program = f"""
+import haugmbd as mbd
+from haugmbd.gallery import four_bar
+assert len(mbd.simulate(four_bar(), 0.01, h=1e-3).t) == 11
+print([name for name in {UNUSED} if name in sys.modules])
+"""
+    more = {WISH: choose().library.path.stem, "HAUGMBD_QUIET": "1"}
+    done = subprocess.run([sys.executable, "-c", NO_NUMBA + program], env=os.environ | more, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("[]\n", "")
 
 
 @pytest.mark.skipif(choose().library is None, reason="no engine fits here")

@@ -416,6 +416,22 @@ def test_mechanisms_of_the_gallery_move_as_in_a_stepper(tmp_path, name):
 
 @built
 @pytest.mark.slow
+@pytest.mark.parametrize("law", [mbd.BrownMcPhee(0.3, 0.2, 1e-2), mbd.LuGre(mu_s=0.3, mu_c=0.2, v_s=1e-2, sigma0=1e4, sigma1=10.0)])
+def test_a_redundant_loop_with_a_stop_and_friction_moves_as_in_a_stepper(tmp_path, law):
+    def make():
+        system = gallery.jansen_leg()
+        system.add(mbd.JointFriction("rubbing", system["lower pivot"], law, radius=0.02))
+        system.add(mbd.JointLimit("stop", system["lower pivot"], lower=-0.15, upper=0.15, k=2e3, c=5.0))
+        return system
+
+    unit = Unit(make().to_fmu(tmp_path / "x.fmu", outputs=["lower pivot.angle", "foot.r"]), tmp_path / "x").begin()
+    found, wanted = unit.play(inputs=()), stepped(make(), [], outputs=["lower pivot.angle", "foot.r"])
+    assert wanted[:, 0].max() > 0.16  # rad: the stop was reached
+    assert np.abs(found - wanted).max() <= 1e-10
+
+
+@built
+@pytest.mark.slow
 def test_a_mechanism_that_tears_apart_names_its_joint(tmp_path):
     unit = Unit(gallery.governor().to_fmu(tmp_path / "x.fmu"), tmp_path / "x").begin()
     with pytest.raises(Exception, match="error"):

@@ -222,7 +222,9 @@ def test_the_pointer_drags_a_body_and_lets_it_go(chromium, tmp_path):
 
 @needs_engine
 @pytest.mark.slow
-@pytest.mark.parametrize("make", [lambda: gallery.chain(20), gallery.jansen_leg], ids=["20 bodies", "redundant rows"])
+@pytest.mark.parametrize(
+    "make", [lambda: gallery.chain(20), gallery.jansen_leg, gallery.planetary_gear], ids=["20 bodies", "redundant rows", "gears"]
+)
 def test_a_page_is_small_beside_three_js(tmp_path, make):
     from haugmbd.viewer.animate import _read  # noqa: PLC0415
 
@@ -303,6 +305,9 @@ def test_sliders_move_the_page_as_simulate_does(chromium, tmp_path):
         right = mbd.simulate(pendulum(angle=angle, mass=mass), STEPS * 1e-3, h=1e-3)
         assert np.abs(np.array(chromium.evaluate("live.state")) - right.y[-1]).max() < SAME
     assert chromium.evaluate("live.violation") < 1e-12
+    told = "(() => { try { live.set('mass', 4.5); } catch (error) { return error.message; } })()"
+    assert "outside its range" in chromium.evaluate(told)
+    assert chromium.evaluate("live.values.mass") == 3.1
 
 
 @needs_engine
