@@ -22,6 +22,7 @@ import numpy as np
 from haugmbd.bodies.plane import plane_of
 from haugmbd.bodies.shapes.base import Drawn, Shape, read_shapes
 from haugmbd.bodies.validation import FloatArray, frozen, numbers, read_array, read_number, shared
+from haugmbd.choices import is_one_of
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, UsageError
 from haugmbd.math.euler_parameters import rotation_matrix
@@ -198,7 +199,7 @@ class Body:
         UsageError
             If about is neither. Other bad values are collected in `faults()`.
         """
-        if about not in ("center", "origin"):
+        if not is_one_of(about, ("center", "origin")):
             raise UsageError(f"body {name!r}: about is {about!r}, must be 'center' or 'origin'.")
         c, x, J, m = numbers(center), numbers(r), numbers(J_bar), numbers(mass)
         wrong = [label for label, value in (("center", c), ("r", x)) if value is None or value.shape != (3,)]

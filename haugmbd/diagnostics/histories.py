@@ -133,6 +133,8 @@ class BodyHistory(NamesMeant):
         Angular velocity, global [rad/s].
     a, omega_dot : ndarray, (nt, 3)
         Acceleration of the centre of mass [m/s2] and angular acceleration [rad/s2], global.
+    v_dot, omega_bar_dot : ndarray, (nt, 3)
+        The same by the names of the state: v_dot is a, and omega_bar_dot the angular acceleration in the body frame [rad/s2].
     quaternion : array of numpy quaternions, (nt,)
         Orientation.
     """
@@ -160,6 +162,14 @@ class BodyHistory(NamesMeant):
     @cached_property
     def omega_dot(self) -> Array:
         return _turned(self.A, self._accelerations()[1])
+
+    @property
+    def v_dot(self) -> Array:
+        return self.a
+
+    @property
+    def omega_bar_dot(self) -> Array:
+        return self._accelerations()[1]
 
     @property
     def quaternion(self) -> Any:

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from haugmbd.bodies.plane import read_plane
+from haugmbd.choices import is_one_of
 from haugmbd.deprecated import check_keywords, did_you_mean
 from haugmbd.equations.derivation import Derivation, derive
 from haugmbd.equations.loads import Forces
@@ -413,7 +414,7 @@ class Equations:
             For a quantity or a parameter that there is not.
         """
         for name in quantities:
-            if name not in QUANTITIES:
+            if not is_one_of(name, QUANTITIES):
                 raise UsageError(f"lambdify has no {name!r}{did_you_mean(str(name), QUANTITIES)}; it has {', '.join(QUANTITIES)}.")
         wanted = quantities or QUANTITIES
         _ = self.rows, self.forces
@@ -526,7 +527,7 @@ class Equations:
 
 def check_level(level: Any) -> str:
     """Return a level. Raise UsageError if there is no such level."""
-    if level not in LEVELS:
+    if not is_one_of(level, LEVELS):
         raise UsageError(f"level is {level!r}{did_you_mean(str(level), LEVELS)}: give one of {', '.join(LEVELS)}.")
     return str(level)
 

@@ -91,8 +91,9 @@ def load_model(
         document = parse(text)
     except UsageError as error:
         raise ModelFileError(str(path), [Fault("the whole file", str(error).rstrip("."), "")]) from None
-    if parameters:
-        _put_parameters(document, read_parameters(parameters), str(path))
+    given = {} if parameters is None else read_parameters(parameters)
+    if given:
+        _put_parameters(document, given, str(path))
     reading = Reading(allow_code=allow_code)
     system = build(document, reading)
     if system is None:

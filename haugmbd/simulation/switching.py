@@ -69,15 +69,6 @@ RunPart = Callable[..., Result]
 """run(model, t_end, methods, output, state=, ...): the run of one structure, as `run_system`."""
 
 
-def needs_switching(model: Model, events: Any, state: Any) -> bool:
-    """Return whether an event switches parts, or the state has another structure than the model."""
-    if isinstance(state, State) and state.structure is not None and state.structure != structures_of(model).first:
-        return True
-    if freewheels_of(model):
-        return True
-    return isinstance(events, list | tuple) and any(isinstance(event, Switch) for event in events)
-
-
 def run_with_switches(
     model: Model,
     t_end: float,

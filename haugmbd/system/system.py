@@ -17,6 +17,7 @@ from haugmbd.bodies.body import Body
 from haugmbd.bodies.part import frozen_part
 from haugmbd.bodies.plane import read_plane
 from haugmbd.bodies.validation import numbers
+from haugmbd.choices import check_flags
 from haugmbd.compiled.collection import collection_paused
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.coordinate import Coordinate
@@ -193,7 +194,7 @@ class System(Compilable):
             _check_switchable(part, active)
         if isinstance(part, System):
             return add_system(self, part, prefix, at, mirror)
-        if prefix != "" or at is not None or mirror is not None:
+        if not isinstance(prefix, str) or prefix or at is not None or mirror is not None:
             raise UsageError(f"system.add: prefix, at and mirror are of systems, and {part!r:.80} is none.")
         if isinstance(part, Body):
             self.bodies.append(part)
@@ -409,6 +410,7 @@ class System(Compilable):
         LockedModelWarning
             If no degree of freedom is left and nothing is driven, or if a misalignment locks a loop; also in `Model.warnings`.
         """
+        check_flags(check_pose=check_pose)
         model = self.compile_quietly(check_pose=check_pose, redundancy=redundancy, tolerance=tolerance, solver=solver)
         if self.planar is not None:
             model = replace(model, planar=self.planar)

@@ -89,7 +89,7 @@ def test_a_start_that_falls_is_caught_by_an_impulse():
 
 @pytest.mark.parametrize(("torque", "together"), [("2", True), ("-2", False), ("2 * t", True), ("-2 * t", False), ("0", True)])
 def test_what_presses_at_rest_holds(torque, together):
-    result = mbd.simulate(shafts(torque=torque), 0.5, h=1e-3)
+    result = mbd.simulate(shafts(torque=torque), 0.5, h=4e-3)
     hub, wheel = result["hub"].omega[-1, 2], result["wheel"].omega[-1, 2]
     if together:
         assert hub == pytest.approx(wheel, abs=1e-12)
@@ -260,7 +260,7 @@ def test_an_impact_that_would_pull_at_a_locked_freewheel_is_refused_and_a_spring
         mbd.simulate(system, 1.0, h=1e-3)
     soft = shafts(torque="2")
     soft.add(mbd.JointLimit("stop", soft["pin hub"], upper=0.05, k=1e5))
-    result = mbd.simulate(soft, 0.5, h=1e-4)
+    result = mbd.simulate(soft, 0.43, h=1e-4)
     assert (result["wheel"].omega[:, 2] - result["hub"].omega[:, 2]).min() > -1e-9
     assert any("slips" in one.name for one in result.events)
 
