@@ -421,7 +421,7 @@ class RollingOnCurve(OnSurface):
         if ends is None or ends.shape != (2,) or not np.isfinite(ends).all() or ends[0] == ends[1]:
             self.read.fault(f"curve is a function, and its span is {span!r:.60}", "Give the range of its number, span=(0, 1).")
             return None
-        return [np.asarray(curve(float(x)), dtype=np.float64) for x in np.linspace(*ends, SPAN_POINTS)]
+        return [curve(float(x)) for x in np.linspace(float(ends[0]), float(ends[1]), SPAN_POINTS)]
 
     def _fit(self, table: FloatArray) -> None:
         """Fit the curve in the frame of its body; faults if it is not in a plane, meets itself, or is too narrow for the wheel."""
