@@ -33,8 +33,8 @@ from .point_on_curve import check_crossing, coefficients_of, curve_through, tabl
 ORIGIN, UP = (0.0, 0.0, 0.0), (0.0, 0.0, 1.0)
 SPAN_POINTS = 201
 """Places at which a function of a curve is read: a quintic spline over pieces of 1/200 is 1e-13 times the sixth derivative off."""
-FLAT_TOL = 1e-6
-"""Of the size of a curve: points across its plane by less are typed with the digits of a file."""
+FLAT_TOL = 1e-3
+"""Of the size of a curve: points that are off its plane by less, as axes that were meant to fit, are put in it along the axis."""
 FIT_SAMPLES = 8
 """Places in each piece of a curve at which its curvature is compared with the wheel."""
 
@@ -381,7 +381,8 @@ class RollingOnCurve(OnSurface):
 
     Notes
     -----
-    The curve is the quintic spline through the points, as that of a PointOnCurve. The contact bears in both directions: a multiplier that
+    The curve is the quintic spline through the points, as that of a PointOnCurve; points that are off the plane by up to 1e-3 of the
+    size of the curve are put in it. The contact bears in both directions: a multiplier that
     pulls means that a real wheel would lift off. The wheel must fit into the curve. A motion that leaves an open curve is an error.
     The last two rows let it slip neither across the plane nor along the curve; a ball may spin about the normal of the surface.
     Source: Neimark and Fufaev (1972).
@@ -421,7 +422,7 @@ class RollingOnCurve(OnSurface):
         if ends is None or ends.shape != (2,) or not np.isfinite(ends).all() or ends[0] == ends[1]:
             self.read.fault(f"curve is a function, and its span is {span!r:.60}", "Give the range of its number, span=(0, 1).")
             return None
-        return [np.asarray(curve(float(x)), dtype=np.float64) for x in np.linspace(*ends, SPAN_POINTS)]
+        return [curve(float(x)) for x in np.linspace(float(ends[0]), float(ends[1]), SPAN_POINTS)]
 
     def _fit(self, table: FloatArray) -> None:
         """Fit the curve in the frame of its body; faults if it is not in a plane, meets itself, or is too narrow for the wheel."""

@@ -73,6 +73,19 @@ class GapFunction(Protocol):
     def row(self, y: Array) -> Array: ...
 
 
+@runtime_checkable
+class OfSeveralBodies(Protocol):
+    """A contact of two bodies or more, as a rope over pulleys; its row has a line for each."""
+
+    @property
+    def bodies(self) -> tuple[int, ...]: ...
+
+
+def bodies_of(contact: Placed | GapFunction) -> tuple[int, ...]:
+    """Return the numbers of the bodies of a contact."""
+    return contact.bodies if isinstance(contact, OfSeveralBodies) else (contact.i, contact.j)
+
+
 class PlacedContacts(NamedTuple):
     """Several contacts: bodies (k, 2), and n_bar, s_bar_i, s_bar_j (k, 3), radius (k,)."""
 
@@ -126,10 +139,15 @@ class PlacedContacts(NamedTuple):
 
 
 class MixedContacts:
-    """Several contacts, some of which are not planes; the same methods as PlacedContacts."""
+    """Several contacts, some of which are not planes; the same methods as PlacedContacts.
+
+    A rope over pulleys touches more than two bodies: `bodies` and rows are then wider, with the last body and zeros for other contacts.
+    """
 
     def __init__(self, contacts: Sequence[Placed | GapFunction]) -> None:
-        self.bodies = np.array([(c.i, c.j) for c in contacts], dtype=np.int64).reshape(-1, 2)
+        touched = [bodies_of(c) for c in contacts]
+        sides = max(map(len, touched), default=2)
+        self.bodies = np.array([(*own, *own[-1:] * (sides - len(own))) for own in touched], dtype=np.int64).reshape(-1, sides)
         self._plane = np.array([isinstance(c, Placed) for c in contacts])
         self._planes = PlacedContacts.of([c for c in contacts if isinstance(c, Placed)])
         self._others = [c for c in contacts if not isinstance(c, Placed)]
@@ -150,10 +168,12 @@ class MixedContacts:
         return self._joined(self._planes.gap_rates(y), [other.gap_and_rate(y)[1] for other in self._others])
 
     def rows(self, y: Array) -> Array:
-        """Return C_i and C_j at one state y (ny,), (k, 2, 6)."""
-        out = np.empty((len(self.bodies), 2, 6))
-        out[self._plane] = self._planes.rows(y)
-        out[~self._plane] = np.array([other.row(y) for other in self._others]).reshape(-1, 2, 6)
+        """Return C of each body at one state y (ny,), (k, sides, 6)."""
+        out = np.zeros((*self.bodies.shape, 6))
+        out[self._plane, :2] = self._planes.rows(y)
+        for k, other in zip(np.flatnonzero(~self._plane), self._others, strict=True):
+            own = other.row(y)
+            out[k, : len(own)] = own
         return out
 
     def _joined(self, planes: Array, others: list[Array]) -> Array:

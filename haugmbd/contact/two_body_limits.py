@@ -1,4 +1,4 @@
-r"""Limits of two bodies as contacts: a rope that becomes taut (`Rope`, unilateral=True), and rigid limits of swing and twist (`ConeLimit`,
+r"""Limits between bodies as contacts: a rope that becomes taut (`Rope`, unilateral=True), and rigid limits of swing and twist (`ConeLimit`,
 `TwistLimit`, restitution=).
 
     gap = L0 - L        gap_rate = -L'        a normal impulse f >= 0 is the pull of the rope
@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from haugmbd.bodies.frame import Frame
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.equations.constant_velocity import ConstantVelocityRow
@@ -35,18 +36,27 @@ from haugmbd.workspace.layout import WIDTH
 
 
 class PlacedRope(NamedTuple):
-    """A rope in the numbering of a model: bodies i and j, its element and its length."""
+    """A rope in the numbering of a model: its bodies, two or more, its element and its length."""
 
     name: str
-    i: int
-    j: int
+    bodies: tuple[int, ...]
     rope: SlackRope
     length: float
     restitution: float
 
+    @property
+    def i(self) -> int:
+        """Return the first body."""
+        return self.bodies[0]
+
+    @property
+    def j(self) -> int:
+        """Return the second body."""
+        return self.bodies[1]
+
     def _states(self, y: Array) -> Array:
-        """Return the states of both bodies, (2, nt, 13)."""
-        return np.stack([y[:, WIDTH * k : WIDTH * (k + 1)] for k in (self.i, self.j)])
+        """Return the states of all bodies, (n, nt, 13)."""
+        return np.stack([y[:, WIDTH * k : WIDTH * (k + 1)] for k in self.bodies])
 
     def gap_and_rate(self, y: Array) -> tuple[Array, Array]:
         """Return gap and rate (nt,) at the states y (nt, ny)."""
@@ -58,7 +68,7 @@ class PlacedRope(NamedTuple):
         return float(self.gap_and_rate(state.y[None])[0][0])
 
     def row(self, y: Array) -> Array:
-        """Return C (2, 6) at one state y (ny,): the gap rates of unit velocities."""
+        """Return C (n, 6) at one state y (ny,): the gap rates of unit velocities."""
         assert self.rope.row is not None
         _, gradient = self.rope.row.with_gradient(self.rope.by_body(self._states(y[None])))
         C: Array = -gradient[0]
@@ -136,10 +146,13 @@ class ClosedLimit(Joint):
 
     def __init__(self, name: str, of: Joint, row: Primitive) -> None:
         super().__init__(name, of.frame_i, of.frame_j)
-        self._row = row
+        self._row, self._of = row, of
 
     def primitives(self) -> tuple[Primitive, ...]:
         return (self._row,)
+
+    def places(self) -> tuple[Frame, ...]:
+        return self._of.places()
 
 
 class RopeStop(Contact):
@@ -168,8 +181,8 @@ class RopeStop(Contact):
         faults: list[Fault] = list(foreign_body_faults(model, f"contact {self.name!r}", *bodies))
         if faults:
             raise ModelError(faults)
-        i, j = (number_of(model, body) for body in bodies)
-        return PlacedRope(self.name, i, j, self.rope, float(self.rope.free_length(np.zeros(1))[0]), self.restitution)
+        numbers = tuple(number_of(model, body) for body in bodies)
+        return PlacedRope(self.name, numbers, self.rope, float(self.rope.free_length(np.zeros(1))[0]), self.restitution)
 
     def size(self, length: float) -> float:
         return max(length, self.rope.modelled_length)

@@ -88,7 +88,7 @@ class PlanarHistory(NamesMeant):
         Times [s].
     q, u, u_dot : ndarray, (nt, 3)
         Two coordinates of the centre of mass [m] and the angle [rad], rates and accelerations.
-    phi : ndarray, (nt,)
+    angle : ndarray, (nt,)
         The angle from the first axis of the plane towards the second, without jumps of whole turns [rad].
     """
 
@@ -103,7 +103,7 @@ class PlanarHistory(NamesMeant):
         return self._acceleration()
 
     @property
-    def phi(self) -> Array:
+    def angle(self) -> Array:
         return self.q[:, 2]
 
     def __repr__(self) -> str:
@@ -221,7 +221,7 @@ class BodyHistory(NamesMeant):
         -------
         PlanarHistory
             `.q` = two coordinates of the centre of mass and the angle from the first axis towards the second, unwound, `.u` its rates and
-            `.u_dot` its accelerations, (nt, 3) each; `.phi` the angle.
+            `.u_dot` its accelerations, (nt, 3) each; `.angle` the angle.
 
         Raises
         ------

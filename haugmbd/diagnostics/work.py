@@ -369,6 +369,13 @@ def powers(model: Model, t: Array, y: Array) -> tuple[Array, Array, Array]:
     return applied, dissipated, driven
 
 
+def work_of_impulse(model: Model, t: float, y: Array, Lam: Array) -> Array:
+    """Return the work of each moving row in an impulse, -Lam nu (nr,), at a state y (ny,).  Lam: (nc,) multipliers [N s, N m s]"""
+    rows = moving_rows(model)
+    nu = rows_over_time(model, np.array([t]), y[None]).gaps[0, rows, NU] if rows else np.zeros(0)
+    return np.asarray(-Lam[rows] * nu)
+
+
 def spline_of(model: Model, t: Array, y: Array, nodes: Array) -> Work:
     """Return the work from nodes[0] by cubic splines through the powers at the states."""
     from scipy.interpolate import CubicSpline  # noqa: PLC0415  only where there is nothing better

@@ -30,6 +30,17 @@ START_TOL = 1e-9
 """Excess of the path over a rigid rope at the modelled pose, relative to it, that is rounding of typed numbers."""
 
 
+def _content(row: RopeRow | None) -> Any:
+    """Return groups and elements of a path as tuples, with names in place of bodies."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, Body):
+            return value.name
+        return tuple(map(plain, value)) if isinstance(value, tuple) else value
+
+    return None if row is None else (plain(row.groups), len(row.drums))
+
+
 class SlackRope(ForceElement):
     """A rope that only pulls, made of the `Rope` of the joints that says its path: elastic with EA, else rigid.
 
@@ -76,10 +87,6 @@ class SlackRope(ForceElement):
             return [Fault(self.where, what, "Leave EA and unilateral out, or let length=f(t) draw it in.")]
         if not self.impulsive:
             return []
-        if len(self.row.bodies()) > 2:  # noqa: PLR2004
-            names = ", ".join(repr(body.name) for body in self.row.bodies())
-            what = f"it is rigid, may be slack, and joins {len(self.row.bodies())} moving bodies ({names}): an impact law has two"
-            return [Fault(self.where, what, "Give EA= of an elastic rope, or lead it over pulleys on the ground.")]
         if not isinstance(self.free, Constant):
             what = "it is rigid, may be slack, and its length is a function of time"
             return [Fault(self.where, what, "Give a number, or EA= of an elastic rope.")]
@@ -165,6 +172,10 @@ class SlackRope(ForceElement):
     @property
     def keeps_energy(self) -> bool:
         return self.c == 0.0 and isinstance(self.free, Constant)
+
+    def law_content(self) -> tuple[Any, ...]:
+        """Return the numbers of the rope and of its path, with names in place of bodies."""
+        return type(self), self.EA, self.c, self.restitution, self.impulsive, self.free, _content(self.row)
 
     def quantities(self, t: Array, bodies: Array, angle: Array) -> LoadValues:
         """Return length, rate and force: the tension, positive where the rope pulls."""

@@ -248,8 +248,7 @@ def surfaces_of(joint: Joint, number: Mapping[int, int]) -> list[tuple[int, Shap
         else:
             surface = Sphere(radius * (1.0 + APART if inside else 1.0 - APART), center=row.s_bar_i)
         found.append((number[id(row.i)], surface))
-    for row in (row for row in rows if isinstance(row, CurveDistance) and id(row.i) in number):
-        found.append((number[id(row.i)], strip_of(row)))
+    found += [(number[id(p.i)], strip_of(p)) for p in rows if isinstance(p, CurveDistance) and id(p.i) in number]
     return found
 
 

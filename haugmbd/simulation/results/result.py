@@ -41,6 +41,7 @@ from haugmbd.diagnostics.work import (
     rule_of,
     work_between,
     work_between_stored,
+    work_of_impulse,
     work_of_powers,
 )
 from haugmbd.errors import HaugmbdError, SingularKKTError, UsageError, warn_user
@@ -596,7 +597,7 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         """Return the work since the first state, along the steps of all segments."""
         complete = [piece for piece in self._complete if len(piece)]
         if self._switched:
-            return joined_work([piece._work.as_one() for piece in complete]).at(self._stored).since_first()
+            return joined_work(self._with_impulses([piece._work.as_one() for piece in complete])).at(self._stored).since_first()
         if not len(self.t) or not (does_work(self.model) or self._contact_problem is not None):
             return no_work(self.model, len(self.t))
         if self._contact_problem is None and self._mechanism is None:  # joined across a kick: each knows its own steps
@@ -634,7 +635,7 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
     def _joined(self, parts: Sequence[Work]) -> Work:
         """Return the works of segments as one; with rigid contacts with friction, with what impacts between them dissipate."""
         if self._contact_problem is None:
-            return joined_work(parts)
+            return joined_work(self._with_impulses(parts))
         struck = {one.t for one in self.impacts}
         pieces = [piece for piece in self._complete if len(piece)]
         for k, (one, after) in enumerate(pairwise(pieces)):
@@ -642,6 +643,23 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
                 ends = np.stack([one._flat[-1], after._flat[0]]).reshape(2, -1, WIDTH)[..., VELOCITY:]
                 parts[k + 1].dissipated[:, -1] -= np.diff(kinetic_energy(self.model, ends))
         return joined_work(parts)
+
+    def _with_impulses(self, parts: Sequence[Work]) -> list[Work]:
+        """Return the works of segments, with what drivers do in the impulses between them."""
+        found, pieces = list(parts), [piece for piece in self._complete if len(piece)]
+        driven: dict[float, list[Array]] = {}
+        for impact in self.impacts:
+            q = impact.impulse
+            done = work_of_impulse(q.model, impact.t, q.before.y, q.Lam)
+            if np.any(done != 0.0):
+                driven.setdefault(impact.t, []).append(done)
+        for k, (one, after) in enumerate(pairwise(pieces)):
+            if one.t[-1] == after.t[0] and one.t[-1] in driven:
+                done = np.sum(driven.pop(float(one.t[-1])), axis=0)
+                columns = found[k + 1].driven.shape[1]
+                more = done if columns == len(done) else np.append(done.sum(), np.zeros(columns - 1))
+                found[k + 1] = found[k + 1]._replace(driven=found[k + 1].driven + more)
+        return found
 
     @property
     def _flat(self) -> Array:

@@ -130,9 +130,9 @@ def test_coordinates_of_the_plane_have_the_equations_of_the_plane():
     bar = drawing.add(mbd.Body.in_plane("bar", 2.0, 0.15, q=(x, z, 0.4), u=(-z, x, 1.0)))
     drawing.pin("pin", drawing.ground, bar, (0.0, 0.0))
     history = mbd.simulate(drawing.system, 3.0, rtol=1e-10)["bar"].in_plane("xz")
-    assert history.u_dot[:, 2] == pytest.approx(-2.0 * 9.81 * 0.5 * np.cos(history.phi) / (0.15 + 0.5), abs=1e-8)
-    assert history.q[:, :2] == pytest.approx(0.5 * np.column_stack([np.cos(history.phi), np.sin(history.phi)]), abs=1e-9)
-    assert np.abs(np.diff(history.phi)).max() < 1.0
+    assert history.u_dot[:, 2] == pytest.approx(-2.0 * 9.81 * 0.5 * np.cos(history.angle) / (0.15 + 0.5), abs=1e-8)
+    assert history.q[:, :2] == pytest.approx(0.5 * np.column_stack([np.cos(history.angle), np.sin(history.angle)]), abs=1e-9)
+    assert np.abs(np.diff(history.angle)).max() < 1.0
     assert history.u[0] == pytest.approx([-z, x, 1.0])
     with pytest.raises(mbd.UsageError, match="out of the plane 'xy'"):
         mbd.simulate(drawing.system, 0.1, h=1e-2)["bar"].in_plane("xy")
