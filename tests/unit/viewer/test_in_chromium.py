@@ -128,7 +128,7 @@ def test_reactions_are_arrows_along_the_force(page, crank):
 def test_arrows_are_seen_through_bodies_and_their_lengths_are_linear_logarithmic_or_of_each_joint(page, crank):
     """Of the largest force: a part of it, its decades of four, or its part of the joint's own largest."""
     k, longest = 100, "0.3 * player.data.size"
-    lengths = f"player.world.arrows.map(({{force}}) => force.visible && -force.heads[0].scale.z * 0.5 + force.heads[0].position.z + force.heads[0].scale.z)"
+    lengths = "player.world.arrows.map(({force}) => force.visible && force.heads[0].position.z + 0.5 * force.heads[0].scale.z)"
     page.key("f")
     assert page.evaluate(
         "player.world.arrows.every(({force}) => force.shafts.every((mesh) => !mesh.material.depthTest && mesh.renderOrder > 0))"
