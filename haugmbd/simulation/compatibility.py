@@ -48,8 +48,8 @@ def __getattr__(name: str) -> Any:
 
 
 def integrators() -> dict[str, Integrator]:
-    """Return one example of each integrator of this package, by name."""
-    return {name: example for kind in methods_below() for name, example in kind.examples().items()}
+    """Return one example of each integrator of this package, by name, in the order of the names, whatever has been imported first."""
+    return dict(sorted((name, example) for kind in methods_below() for name, example in kind.examples().items()))
 
 
 def incompatibility(formulation: Formulation, method: Integrator, rule: Stabilization) -> str:
