@@ -17,6 +17,8 @@ def doors() -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
     """Calls that are right, by name: function and arguments."""
     pytest.importorskip("sympy")
     system = pendulum()
+    mbd.write_urdf(system, "a.urdf", leave_out=True)
+    mbd.write_sdf(system, "a.sdf")
     linear = mbd.linearize(system, moving=True, outputs=["pin.rate"], coordinates=["pin.angle"])
     return {
         "frequency_response": (linear.frequency_response, {"w": [1.0]}),
@@ -24,6 +26,8 @@ def doors() -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
         "normal": (mbd.normal, {"mean": 1.0, "sd": 0.1}),
         "uniform": (mbd.uniform, {"low": 1.0, "high": 2.0}),
         "report": (mbd.equations(system, level="position").report, {"path": "x.html"}),
+        "read_urdf": (mbd.read_urdf, {"path": "a.urdf"}),
+        "read_sdf": (mbd.read_sdf, {"path": "a.sdf"}),
         "mystery": (lambda letter: mbd.labs.mystery(letter).__enter__(), {"letter": "none"}),
     }
 
