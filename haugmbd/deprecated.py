@@ -268,7 +268,7 @@ def public_class(cls: C) -> C:
     return cls
 
 
-FEW = 16
+FEW = 18
 """Number of attributes up to which all are listed where none is near to a name that does not exist."""
 
 

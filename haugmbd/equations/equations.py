@@ -33,6 +33,7 @@ from haugmbd.formulations.accelerations import accelerations
 from haugmbd.model.inspection.run_memory import need_constant_masses, need_no_freewheels
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
+from haugmbd.simulation.results.io.paths import path_of
 from haugmbd.system.system import System
 
 LEVELS = ("position", "velocity", "acceleration", "motion")
@@ -513,7 +514,7 @@ class Equations:
             If the model has too many bodies, if the ending is neither .html nor .tex, or if the file cannot be written.
         """
         self._need_few("report")
-        return write_report(self, Path(path))
+        return write_report(self, path_of(path))
 
     def _need_few(self, what: str) -> None:
         """Raise UsageError for a model whose equations would fill a book."""

@@ -43,6 +43,7 @@ import numpy as np
 from haugmbd import faults
 from haugmbd.analysis.mobility.mobility import mobility
 from haugmbd.bodies.body import Body
+from haugmbd.choices import is_one_of
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.contact.contact import Contact
@@ -698,10 +699,10 @@ def mystery(letter: str) -> Iterator[tuple[Model, State]]:
         If there is no such letter.
     """
     model, state = example()
-    if letter == "none":
+    if is_one_of(letter, ("none",)):
         yield model, state
         return
-    if letter not in MYSTERIES:
+    if not is_one_of(letter, MYSTERIES):
         known = [*MYSTERIES, "none"]
         raise UsageError(f"no mystery is called {letter!r}{did_you_mean(str(letter), known)}; there are {', '.join(known)}.")
     with getattr(faults, MYSTERIES[letter])(model) as broken:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from haugmbd.choices import check_flags
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import check_keywords, did_you_mean
@@ -77,6 +78,7 @@ def load_model(
     Nothing of the file is executed. A file that a System was saved to gives the same equations, bit by bit.
     """
     check_tolerance(tolerance)
+    check_flags(allow_code=allow_code)
     path = path_of(path)
     parsers: dict[str, tuple[Callable[[str], Any], Callable[[str], dict[Path, int]], int]] = {
         JSON: (texts.parse_json, texts.json_lines, texts.MAX_BYTES),

@@ -26,6 +26,8 @@ from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame
 from haugmbd.bodies.inertia import MassProperties, box, capsule, combine, cylinder, ellipsoid, sphere
 from haugmbd.bodies.shapes import Shape
+from haugmbd.bodies.validation import numbers
+from haugmbd.choices import check_flags
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.joint import Joint
@@ -211,6 +213,7 @@ def read_sdf(
     Source: the SDFormat specification.
     """
     check_tolerance(tolerance)
+    check_flags(merge_fixed=merge_fixed, limits=limits)
     path = path_of(path)
     root = (path.parent if folder is None else path_of(folder, "folder")).resolve()
     read = Read(path, root)
@@ -220,7 +223,10 @@ def read_sdf(
         read.fault(top.line, f"<{top.tag}>", "it has no link", "Is the file whole?")
     _raise(read)
     if gravity is not None:
-        read.gravity = np.asarray(gravity, dtype=np.float64)
+        given = numbers(gravity)
+        if given is None or given.shape != (3,) or not np.isfinite(given).all():
+            raise UsageError(f"gravity = {gravity!r:.60} must be three finite numbers [m/s2].")
+        read.gravity = given
     k, meshes = read_stiffness(stop_stiffness), Meshes(path.parent, root)
     _fold(read)
     light = _light(read)

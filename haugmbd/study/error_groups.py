@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from haugmbd.analysis.mobility.mobility import mobility
+from haugmbd.choices import is_one_of
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.deprecated import did_you_mean
 from haugmbd.diagnostics.energy import kinetic_and_potential
@@ -145,8 +146,10 @@ def scales_of(reference: Result, groups: Iterable[str] = GROUPS, outputs: Output
 
 def check_groups(groups: Iterable[str], outputs: Outputs | None = None) -> tuple[str, ...]:
     """Return the groups. Raise UsageError for unknown ones, and for outputs that are not named functions."""
+    if isinstance(groups, bytes) or not isinstance(groups, Iterable):
+        raise UsageError(f"groups = {groups!r:.60} must be names among {', '.join(map(repr, GROUPS))}.")
     wanted = (groups,) if isinstance(groups, str) else tuple(groups)
-    wrong = [f"unknown group {each!r}{did_you_mean(str(each), GROUPS)}" for each in wanted if each not in GROUPS]
+    wrong = [f"unknown group {each!r}{did_you_mean(str(each), GROUPS)}" for each in wanted if not is_one_of(each, GROUPS)]
     if outputs is not None and not isinstance(outputs, Mapping):
         wrong.append(f"outputs = {outputs!r} must be a dict of names and functions of a result")
         outputs = None

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.batches.threads import in_blocks, processors
-from haugmbd.choices import check_flags
+from haugmbd.choices import check_flags, is_one_of
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.violation import COLUMN, Level
@@ -354,7 +354,7 @@ def check_gain_arguments(given: dict[str, tuple[npt.ArrayLike, str, bool]], t_en
         found[name] = values
     if isinstance(t_end, bool) or not isinstance(t_end, int | float | np.number) or not 0.0 < float(t_end) < np.inf:
         faults.append(f"t_end = {t_end!r} must be a positive number of seconds")
-    if level not in COLUMN:
+    if not is_one_of(level, COLUMN):
         faults.append(f"level is {level!r}: give one of {', '.join(map(repr, COLUMN))}")
     if faults:
         raise UsageError(f"{who}: {'; '.join(faults)}.")

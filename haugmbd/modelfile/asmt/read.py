@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path as FilePath
 
 from haugmbd.bodies.frame import Frame
+from haugmbd.choices import check_flags
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import AssemblyError, Fault, ModelFileError, UsageError, warn_user
 from haugmbd.modelfile.asmt.assembly import Assembly, assembly_of
@@ -75,6 +76,7 @@ def read_asmt(
     if unit is None or unit <= 0.0:
         raise UsageError(f"length is {length!r}, must be a positive number of metres, such as 0.001 for millimetres.")
     check_tolerance(tolerance)
+    check_flags(merge_fixed=merge_fixed, close=close)
     path = path_of(path)
     data = read_bounded(path, MAX_BYTES)
     try:

@@ -7,6 +7,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from haugmbd.bodies.frame import Frame
+from haugmbd.choices import check_flags
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import ModelFileError
 from haugmbd.modelfile.imports import OPEN, ImportReport, LoopClosure, add_stops, close_joints, read_stiffness
@@ -81,6 +82,7 @@ def read_mjcf(
     Source: MuJoCo's documentation, XML reference and Computation.
     """
     check_tolerance(tolerance)
+    check_flags(close=close)
     path = path_of(path)
     engine, note, without = compile_file(path, None if folder is None else path_of(folder, "folder"), key, q, put_followers)
     faults = refused(engine)

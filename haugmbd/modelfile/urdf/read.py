@@ -8,6 +8,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from haugmbd.bodies.frame import Frame
+from haugmbd.choices import check_flags
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import Fault, ModelFileError, UsageError
 from haugmbd.modelfile.imports import ImportReport, LoopClosure, add_stops, close_joints, felt, read_stiffness
@@ -107,6 +108,17 @@ def read_urdf(
     Source: the URDF specification of ROS.
     """
     check_tolerance(tolerance)
+    check_flags(
+        floating=floating,
+        merge_fixed=merge_fixed,
+        close=close,
+        repair_inertia=repair_inertia,
+        free_mimic=free_mimic,
+        limits=limits,
+        allow_code=allow_code,
+    )
+    if q is not None and not isinstance(q, Mapping):
+        raise UsageError(f"q = {q!r:.60} must be a dict of coordinates by joints, such as {{'elbow': 0.3}}.")
     path = path_of(path)
     robot = _robot(path, allow_code)
     unread = _read_loops(robot, path_of(loops, "loops")) if loops is not None else []

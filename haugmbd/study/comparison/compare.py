@@ -217,7 +217,7 @@ def compiled(system: Any) -> Model:
 def check_counts(**counts: int) -> None:
     """Raise UsageError unless the numbers are whole, and 1 or more."""
     for name, count in counts.items():
-        if count != int(count) or count < 1:
+        if isinstance(count, bool) or not isinstance(count, int | float | np.number) or not count >= 1 or count % 1:
             raise UsageError(f"{name} = {count!r} must be a whole number, 1 or more.")
 
 

@@ -85,8 +85,8 @@ def families(comparison: ComparisonRows) -> dict[str, list[str]]:
     """Return the labels of methods that reached the end, by families that differ in steps and tolerances only."""
     found: dict[str, list[str]] = {}
     for label, cell in comparison.cells.items():
-        if cell.completed and cell.method is not None:
-            found.setdefault(family_of(cell.method), []).append(label)
+        if cell.completed:  # a result that was there already is a family of its own
+            found.setdefault(label if cell.method is None else family_of(cell.method), []).append(label)
     return {(labels[0] if len(labels) == 1 else name): labels for name, labels in found.items()}
 
 
@@ -166,6 +166,8 @@ def _few_ticks(ax: Axes) -> None:
     """Label 2 and 5 between the decades of a short axis, which has one at least: labels of all digits overlap."""
     from matplotlib.ticker import LogFormatterSciNotation, LogLocator  # noqa: PLC0415  only where something is drawn
 
+    if not any(np.isfinite(line.get_xydata()).all(axis=1).any() for line in ax.lines):
+        return  # nothing is drawn
     for axis, limits, put in ((ax.xaxis, ax.get_xlim(), ax.set_xlim), (ax.yaxis, ax.get_ylim(), ax.set_ylim)):
         wider = (10.0 * limits[0] / limits[1]) ** 0.5
         if wider > 1.0:

@@ -34,6 +34,7 @@ import numpy as np
 
 from haugmbd.batches.direct_tables import direct_tables, member_model
 from haugmbd.batches.parameters import read_parameters
+from haugmbd.bodies.validation import numbers
 from haugmbd.content_digest import (
     DIGITS,
     PYTHON,
@@ -72,8 +73,8 @@ class Variants:
         """Return what decides the rows of the cells besides their values, by name: names and numbers of the model, laws of the user."""
         model = self.model
         names = (model.name, model.body_names, tuple(model.joints), tuple(entry.load.where for entry in model.loads))
-        numbers = {"names": names, "numbers of the model": (model.tables.ints, model.tables.reals, model.y0)}
-        return numbers | {f"law of {where}": law for where, law in laws_of(model).items()}
+        found = {"names": names, "numbers of the model": (model.tables.ints, model.tables.reals, model.y0)}
+        return found | {f"law of {where}": law for where, law in laws_of(model).items()}
 
 
 def _columns(cells: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
@@ -299,8 +300,9 @@ def normal(mean: float, sd: float) -> Distribution:
     UsageError
         If one is not finite, or sd is not positive.
     """
-    if not (np.isfinite([mean, sd]).all() and sd > 0.0):
-        raise UsageError(f"normal({mean!r}, {sd!r}) needs a finite mean and a positive standard deviation.")
+    given = numbers([mean, sd])
+    if given is None or given.shape != (2,) or not (np.isfinite(given).all() and sd > 0.0):
+        raise UsageError(f"normal({mean!r:.40}, {sd!r:.40}) needs a finite mean and a positive standard deviation.")
     return Distribution("normal", float(mean), float(sd))
 
 
@@ -322,8 +324,9 @@ def uniform(low: float, high: float) -> Distribution:
     UsageError
         If one is not finite, or low is not below high.
     """
-    if not (np.isfinite([low, high]).all() and low < high):
-        raise UsageError(f"uniform({low!r}, {high!r}) needs two finite numbers, the smaller one first.")
+    given = numbers([low, high])
+    if given is None or given.shape != (2,) or not (np.isfinite(given).all() and low < high):
+        raise UsageError(f"uniform({low!r:.40}, {high!r:.40}) needs two finite numbers, the smaller one first.")
     return Distribution("uniform", float(low), float(high))
 
 

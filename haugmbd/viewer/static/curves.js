@@ -32,11 +32,12 @@ class Curves {
     return into.set(valueAt(t, this.t, x), valueAt(t, this.t, y), valueAt(t, this.t, z));
   }
 
-  largest(name) {
+  // The largest size of the vectors of a kind, or of those of one joint.
+  largest(name, only = -1) {
     let most = 0;
     const array = this[name], n = this.n;
     if (!array) return 0;
-    for (let k = 0; k < array.length / (3 * n); k++) for (let i = 0; i < n; i++) {
+    for (let k = 0; k < array.length / (3 * n); k++) if (only < 0 || k === only) for (let i = 0; i < n; i++) {
       const size = Math.hypot(array[3 * k * n + i], array[(3 * k + 1) * n + i], array[(3 * k + 2) * n + i]);
       if (size > most) most = size;
     }

@@ -168,16 +168,17 @@ function span(object, from, to) {
   object.scale.set(1, 1, length);
 }
 
-// An arrow from its origin along z; hatched: in pieces, for what is not unique.
+// An arrow from its origin along z; hatched: in pieces, for what is not unique; over: seen through bodies, drawn after them.
 class Arrow extends THREE.Group {
-  constructor(width, color, { hatched = false, heads = 1 } = {}) {
+  constructor(width, color, { hatched = false, heads = 1, over = false } = {}) {
     super();
-    const material = paint(color, { roughness: 0.5 });
+    const material = paint(color, over ? { roughness: 0.5, transparent: true, depthTest: false, depthWrite: false } : { roughness: 0.5 });
     this.width = width;
     this.pieces = hatched ? 4 : 1;
     this.shafts = Array.from({ length: this.pieces }, () => solid("cylinder", width, width, 1, material));
     this.heads = Array.from({ length: heads }, () => solid("cone", 3 * width, 3 * width, 4 * width, material));
     this.add(...this.shafts, ...this.heads);
+    if (over) this.traverse((mesh) => { mesh.renderOrder = 2; });
   }
   show(from, direction, length) {
     this.visible = length > 0.5 * this.width;

@@ -112,6 +112,16 @@ class Player {
     this.world.shown[what] = on;
     this.switches[what].setAttribute("aria-pressed", String(on));
     $("legend").hidden = !(this.world.shown.violation && this.curves.violation);
+    this.scaling.hidden = !this.world.shown.forces;
+    this.world.adorn();
+    this.dirty = true;
+  }
+
+  // The next way in which arrows have their lengths.
+  rescale() {
+    const { shown } = this.world;
+    shown.scale = SCALES[(SCALES.indexOf(shown.scale) + 1) % SCALES.length];
+    this.scaling.textContent = shown.scale;
     this.world.adorn();
     this.dirty = true;
   }
@@ -206,6 +216,7 @@ class Player {
       l: () => this.setLoop(!this.loop),
       r: () => { this.world.moved = false; this.makeWay(); },
       f: () => this.turn("forces"), v: () => this.turn("violation"), t: () => this.turn("traces"), n: () => this.turn("names"),
+      s: () => { if (this.world.shown.forces) this.rescale(); },
       e: () => this.tell(null, $("panel").hidden),
       d: () => this.dress(!this.dark),
       "?": () => { $("help").hidden = !$("help").hidden; }, h: () => { $("help").hidden = !$("help").hidden; },
@@ -261,7 +272,7 @@ class Player {
 const HELP = [
   ["space", "play, pause"], ["\u2190 \u2192", "one frame back, forward (shift: ten)"], ["Home, End", "start, end"], ["< >", "slower, faster"], ["L", "loop"],
   ["click", "select a body, joint, driver, spring or force: its name and curves"], ["drag, wheel", "turn, zoom (right button: move)"], ["R", "the first view again"],
-  ["F", "reactions: forces red, torques violet; in pieces: not unique"], ["V", "joints coloured by violation"], ["T", "paths of the centres of mass, and of the selected joint"], ["shift + click, long touch", "the path of this point of a body; beside the bodies: no more such paths"],
+  ["F", "reactions: forces red, torques violet; in pieces: not unique"], ["S", "lengths of arrows: linear, logarithmic, or each joint by its own largest"], ["V", "joints coloured by violation"], ["T", "paths of the centres of mass, and of the selected joint"], ["shift + click, long touch", "the path of this point of a body; beside the bodies: no more such paths"],
   ["N", "names"], ["E", "energy and other curves of the whole"], ["D", "dark or light"], ["Esc", "close"],
 ];
 
@@ -278,7 +289,9 @@ function furnish(player) {
   for (const [what, text, key, there] of [["forces", "Reactions", "F", curves.force], ["violation", "Violation", "V", curves.violation], ["traces", "Paths", "T", world.traces.all.length], ["names", "Names", "N", true]]) {
     player.switches[what] = button(text, `${text.toLowerCase()} (${key})`, () => player.turn(what), world.shown[what]);
     player.switches[what].hidden = !there;
+    if (what === "forces") player.scaling = button(world.shown.scale, "lengths of arrows: linear, logarithmic, or each joint by its own largest (S)", () => player.rescale());
   }
+  player.scaling.hidden = !world.shown.forces;
   if (player.t1 > player.t0) button("Curves", "energy and other curves (E)", () => player.tell(null, $("panel").hidden));
   button("\u25d0", "dark or light (D)", () => player.dress(!player.dark)).setAttribute("aria-label", "dark or light");
   button("?", "help (?)", () => { $("help").hidden = !$("help").hidden; }).setAttribute("aria-label", "help");

@@ -1,5 +1,8 @@
 // The scene in three dimensions: built once, put in place for every t, drawn, and asked what is where.
 
+// Lengths of arrows; a logarithmic one has this many decades, and a size below this part of the largest is rounding.
+const SCALES = ["linear", "logarithmic", "by joint"], DECADES = 4, NOTHING = 1e-9;
+
 class World {
   constructor(data, motion, { stage, bytes }) {
     Object.assign(this, { data, motion, stage });
@@ -11,7 +14,7 @@ class World {
     this.camera.up.copy(this.up);
     this.metal = paint("#46525e");
     this.frame = { r: new Float64Array(3), p: new Float64Array(4) };
-    this.shown = { forces: false, violation: true, traces: true, names: false };
+    this.shown = { forces: false, violation: true, traces: true, names: false, scale: SCALES[0] };
     this.selected = null;
     this.addLight();
     this.bodies = data.bodies.map((body, k) => this.addBody(body, k));
@@ -161,11 +164,11 @@ class World {
   attach(curves) {
     this.curves = curves;
     const { g } = this;
-    this.forceScale = 0.3 * this.data.size / (curves.largest("force") || 1);
-    this.torqueScale = 0.22 * this.data.size / (curves.largest("torque") || 1);
+    this.most = { force: curves.largest("force") || 1, torque: curves.largest("torque") || 1 };
     this.arrows = !curves.force ? [] : this.joints.map((joint, k) => {
       const [force, torque] = curves.packed.unique[k].map((unique) => !unique);
-      const pair = { force: new Arrow(0.42 * g, FORCE, { hatched: force }), torque: new Arrow(0.36 * g, TORQUE, { hatched: torque, heads: 2 }) };
+      const pair = { force: new Arrow(0.42 * g, FORCE, { hatched: force, over: true }), torque: new Arrow(0.36 * g, TORQUE, { hatched: torque, heads: 2, over: true }) };
+      for (const name of ["force", "torque"]) pair[name].most = curves.largest(name, k);
       for (const [name, arrow] of Object.entries(pair)) { arrow.visible = false; arrow.traverse((mesh) => { mesh.userData.joint = joint.name; }); this.scene.add(arrow); }
       return pair;
     });
@@ -180,7 +183,7 @@ class World {
         plane.position.copy(middle.addScaledVector(n, plane.position.dot(n) - middle.dot(n)));
       }
       if (contact.plane) this.bodies[contact.i].group.add(plane);
-      const arrow = new Arrow(0.42 * g, FORCE);
+      const arrow = new Arrow(0.42 * g, FORCE, { over: true });
       arrow.visible = false;
       this.scene.add(arrow);
       return { arrow, contact };
@@ -203,16 +206,24 @@ class World {
     for (const body of this.bodies) for (const material of body.materials) material.emissive.set(this.selected && this.selected.kind === "body" && this.selected.index === body.index ? "#ffb000" : "#000000").multiplyScalar(0.4);
   }
 
+  // How long an arrow is: in proportion, by the logarithm of its part of the largest, or of the largest of its own joint.
+  arrowLength(name, size, own) {
+    const longest = (name === "force" ? 0.3 : 0.22) * this.data.size, most = this.most[name];
+    if (size < NOTHING * most) return 0;
+    if (this.shown.scale === "logarithmic") return longest * Math.max(1 + Math.log10(size / most) / DECADES, 0);
+    return longest * size / (this.shown.scale === "by joint" ? own : most);
+  }
+
   placeArrows() {
     const { curves } = this, v = new THREE.Vector3();
     if (!curves) return;
     this.arrows.forEach((pair, k) => {
-      for (const [name, scale] of [["force", this.forceScale], ["torque", this.torqueScale]]) {
+      for (const name of ["force", "torque"]) {
         if (!this.shown.forces || !curves[name]) { pair[name].visible = false; continue; }
         curves.vector(name, k, this.t, v);
         const size = v.length(), joint = this.joints[k];
         if (!(size > 0)) { pair[name].visible = false; continue; }
-        pair[name].show(this.now(joint.j, joint.s_j), v.divideScalar(size), scale * size);
+        pair[name].show(this.now(joint.j, joint.s_j), v.divideScalar(size), this.arrowLength(name, size, pair[name].most));
       }
     });
     this.touches.forEach(({ arrow, contact }, k) => {

@@ -199,3 +199,12 @@ def test_a_report_of_runs_that_are_there_already(tmp_path: Path) -> None:
     assert not any(text.startswith("'") or " at 0x" in text for text in texts)
     assert rows[0]["integrator"] == rows[2]["integrator"] == rows[3]["integrator"]
     assert "HAUG" in found.report(tmp_path / "report.html").read_text().upper()
+
+
+def test_results_alone_are_drawn_and_reported(tmp_path: Path) -> None:
+    """A row without a method is a point of the plot, too; a plot of nothing is empty axes."""
+    ran = mbd.simulate(pendulum(), t_end=0.02, h=1e-2)
+    found = mbd.compare(ran.model, results={"a": ran}, reference=False)
+    assert found.report(tmp_path / "x.html").stat().st_size > 0
+    ax = found.plot(x="steps", y="energy_drift_max")
+    assert ax.lines[0].get_label() == "a"

@@ -125,6 +125,34 @@ def test_reactions_are_arrows_along_the_force(page, crank):
     assert sum(bool(direction) for direction in drawn) >= 3
 
 
+def test_arrows_are_seen_through_bodies_and_their_lengths_are_linear_logarithmic_or_of_each_joint(page, crank):
+    """Of the largest force: a part of it, its decades of four, or its part of the joint's own largest."""
+    k, longest = 100, "0.3 * player.data.size"
+    lengths = "player.world.arrows.map(({force}) => force.visible && force.heads[0].position.z + 0.5 * force.heads[0].scale.z)"
+    page.key("f")
+    assert page.evaluate(
+        "player.world.arrows.every(({force}) => force.shafts.every((mesh) => !mesh.material.depthTest && mesh.renderOrder > 0))"
+    )
+    page.evaluate(f"mechanism.seek({float(crank.t[k])!r})")
+    forces = {name: np.linalg.norm(crank.reaction(name).force, axis=1) for name in crank.model.joints}
+    most = max(size.max() for size in forces.values())
+    wanted = {
+        "linear": lambda size: size[k] / most,
+        "logarithmic": lambda size: 1.0 + np.log10(size[k] / most) / 4.0,
+        "by joint": lambda size: size[k] / size.max(),
+    }
+    for scale, law in wanted.items():
+        assert page.evaluate("player.scaling.textContent") == scale
+        drawn = page.evaluate(f"{lengths}.map((x) => x && x / ({longest}))")
+        for (name, size), part in zip(forces.items(), drawn, strict=True):
+            if part:
+                assert part == pytest.approx(law(size), rel=0.02, abs=0.01), (scale, name)
+        page.key("s")
+    assert page.evaluate("player.scaling.textContent") == "linear"
+    page.key("f")
+    assert page.evaluate("player.scaling.hidden")
+
+
 @pytest.mark.slow
 def test_a_second_run_is_a_ghost_of_its_own(chromium, tmp_path):
     first = mbd.simulate(pendulum(), 1.0, h=1e-2)

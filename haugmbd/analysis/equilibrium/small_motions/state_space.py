@@ -25,6 +25,8 @@ import scipy  # its linear algebra is imported when it is used, which takes a se
 
 from haugmbd.analysis.equilibrium.small_motions.linearization import Linearization
 from haugmbd.analysis.mobility.free_motions import Complex
+from haugmbd.bodies.validation import numbers
+from haugmbd.choices import is_one_of
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import NamesMeant, did_you_mean, public_class
 from haugmbd.errors import UsageError
@@ -40,6 +42,14 @@ DECADES, POINTS = 1.5, 400
 """Decades beside the slowest and the fastest eigenvalue that a Bode diagram shows, and its frequencies."""
 NO_RATE = 1e-9
 """Part of the largest |eigenvalue| below which one is rounding of zero."""
+
+
+def _real(name: str, given: Any, what: str) -> Array:
+    """Return finite numbers of any shape. Raise UsageError for anything else."""
+    found = numbers(given)
+    if found is None or not np.isfinite(found).all():
+        raise UsageError(f"{name} = {given!r:.60} must be {what}.")
+    return found
 
 
 @public_class
@@ -120,8 +130,8 @@ class StateSpace(NamesMeant):
         UsageError
             If a name means nothing, or w is an eigenvalue: an undamped motion in resonance has no response.
         """
-        w = np.asarray(w, dtype=np.float64)
-        if w.ndim > 1 or not np.isfinite(w).all():
+        w = _real("w", w, "frequencies [rad/s], a number or (nf,)")
+        if w.ndim > 1:
             raise UsageError(f"w must be frequencies [rad/s], a number or (nf,), and has the shape {w.shape}.")
         s = 1j * np.atleast_1d(w)[:, None, None]
         n = len(self.A)
@@ -155,7 +165,7 @@ class StateSpace(NamesMeant):
         UsageError
             If matplotlib is not installed, or a name means nothing.
         """
-        w = self._frequencies() if w is None else np.asarray(w, dtype=np.float64)
+        w = self._frequencies() if w is None else np.atleast_1d(_real("w", w, "frequencies [rad/s], (nf,)"))
         figure, (upper, lower) = stacked_axes(2)
         for name_i in self.inputs if input is None else (input,):
             for name_o in self.outputs if output is None else (output,):
@@ -192,7 +202,7 @@ class StateSpace(NamesMeant):
             If the system is improper, times are not equidistant, or a name means nothing.
         """
         self._need_proper("step_response")
-        t = self._times() if t is None else np.asarray(t, dtype=np.float64)
+        t = self._times() if t is None else np.atleast_1d(_real("t", t, "equidistant times from 0, such as np.linspace(0, 5, 500)"))
         step = np.diff(t)
         if t.ndim != 1 or len(t) < 2 or t[0] != 0.0 or not np.allclose(step, step[0], rtol=1e-6) or not step[0] > 0.0:  # noqa: PLR2004
             raise UsageError("t must be equidistant times from 0, such as np.linspace(0, 5, 500).")
@@ -238,7 +248,7 @@ class StateSpace(NamesMeant):
         )
 
     def _index(self, kind: str, name: str, names: tuple[str, ...]) -> int:
-        if name not in names:
+        if not is_one_of(name, names):
             raise UsageError(f"there is no {kind} {name!r}{did_you_mean(str(name), names)}: there are {', '.join(names)}.")
         return names.index(name)
 
