@@ -33,8 +33,8 @@ from haugmbd.drivers.user_function import plain
 from haugmbd.integrators.chain_state_space import ChainStateSpace
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.state_space import MaximalStateSpace
-from haugmbd.integrators.stick_slip.watched_quantities import may_stick
 from haugmbd.integrators.step_context import copy_options
+from haugmbd.integrators.stick_slip.watched_quantities import may_stick
 from haugmbd.model.model import Model
 from haugmbd.simulation.stepping.breaks import Watched, functions_of_state, named_functions_of_time
 from haugmbd.workspace.layout import workspace_array
@@ -42,7 +42,7 @@ from haugmbd.workspace.layout import workspace_array
 CROSSED_JUMPS = "whether steps cross jumps"
 """What is checked."""
 STATES, TIMES, PER_STATE = 33, 257, 24
-"""Stored states at which functions of the state are called, and times at which those of time are: of a short run not more than 24 a state."""
+"""Stored states at which functions of the state are called; times at which those of time are, and how many of them a state at most."""
 SEARCHED = 3
 """Largest changes between neighbours that are searched for a jump."""
 MOST = 20
@@ -131,13 +131,17 @@ def _notes(found: Sequence[Jump], method: Any) -> list[RunNote]:
     names = list(dict.fromkeys(jump.where for jump in matter))
     where = " and ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")  # noqa: PLR2004
     worst = max(jump.share for jump in matter)
-    how = f"{where} jumps at about t = {matter[0].t:.6g} s, and a step goes across: it may be off by {100.0 * worst:.2g} % of the whole impulse"
+    how = (
+        f"{where} jumps at about t = {matter[0].t:.6g} s, and a step goes across: it may miss {100.0 * worst:.2g} % of the impulse"
+    )
     if fixed:
-        remedy = f"Give a smaller h than {float(method.step):.3g} s, whose error is in proportion to it, or rtol= in place of h: steps then end at jumps."
+        remedy = f"Give a smaller h than {float(method.step):.3g} s, to which the error is in proportion, or rtol=: steps then end at jumps."
         if any(jump.hidden for jump in matter):
             remedy += " That needs a function that is written with NumPy: float(), math and tables hide where it jumps."
     elif any(jump.hidden for jump in matter):
-        remedy = "Write the function with NumPy (np.where, np.sign, np.interp), so that steps end at jumps: float(), math and tables hide them."
+        remedy = (
+            "Write the function with NumPy (np.where, np.sign), so that steps end at jumps: float(), math and tables hide them."
+        )
     else:
         remedy = "Steps of this method do not end at jumps: take a smaller rtol, an explicit method, or a law without jumps, such as tanh."
     return [RunNote("jump", f"{how}. {remedy}", worst)]
