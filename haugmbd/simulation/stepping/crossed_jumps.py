@@ -135,7 +135,7 @@ def _notes(found: Sequence[Jump], method: Any) -> list[RunNote]:
         f"{where} jumps at about t = {matter[0].t:.6g} s, and a step goes across: it may miss {100.0 * worst:.2g} % of the impulse"
     )
     if fixed:
-        remedy = f"Give a smaller h than {float(method.step):.3g} s, to which the error is in proportion, or rtol=: steps then end at jumps."
+        remedy = f"Give a smaller h than {float(method.step):.3g} s, to which the error is proportional, or rtol=: steps then end at jumps."
         if any(jump.hidden for jump in matter):
             remedy += " That needs a function that is written with NumPy: float(), math and tables hide where it jumps."
     elif any(jump.hidden for jump in matter):

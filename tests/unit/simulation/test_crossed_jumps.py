@@ -1,4 +1,4 @@
-"""Jumps of the user's functions at which no step ends: a run is as accurate as it should be, or its note names the function and the time."""
+"""Jumps of the user's functions at which no step ends: a run is accurate, or its note names the function and the time."""
 
 from __future__ import annotations
 
