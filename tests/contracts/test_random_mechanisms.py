@@ -78,7 +78,10 @@ CLOSING = (SJ, UJ, CJ, Distance, Distance, PointOnLine, PointInPlane, RevoluteSp
 
 
 class Mechanism:
-    """A system, and what its own forces are made of: springs (body, point_j in its frame, point_i, k, c, l0), forces (body, point, f, rate)."""
+    """A system, and what its own forces are made of.
+
+    springs: (body, ends at the modelled pose, numbers);  forces: (body, point at the modelled pose, amplitude)
+    """
 
     def __init__(self, seed):
         rng = self.rng = np.random.default_rng(seed)
@@ -143,9 +146,8 @@ class Mechanism:
             Q[k] += np.concatenate([model.mass[k] * np.array([0, 0, -9.81]), -np.cross(w, J @ w)])
             at = slice(6 * k - 6, 6 * k)
             values, axes = np.linalg.eigh(J)
-            W[at, at] = np.block(
-                [[np.eye(3) / np.sqrt(model.mass[k]), np.zeros((3, 3))], [np.zeros((3, 3)), axes / np.sqrt(values) @ axes.T]]
-            )
+            zero = np.zeros((3, 3))
+            W[at, at] = np.block([[np.eye(3) / np.sqrt(model.mass[k]), zero], [zero, axes / np.sqrt(values) @ axes.T]])
         for k, (x_i, x_j), spring in self.springs:
             s = modelled[k].T @ (x_j - r0[k])
             x = state.r[k] + A[k] @ s
