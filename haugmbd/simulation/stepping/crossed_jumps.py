@@ -19,6 +19,7 @@ from __future__ import annotations
 import dis
 import types
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -168,7 +169,8 @@ def _of_time(model: Model, t: Array, *, fixed: bool, all_steps: bool, step: floa
             place = np.interp(grid, t, np.arange(len(t))) if all_steps else np.linspace(0.0, 1.0, len(grid))
             ends = t if all_steps else t[[0, -1]]
             at = _numbers(lambda x, f=f, ends=ends: f(float(np.interp(x, np.arange(len(ends)), ends))))
-            yield from _jumps(where, at, place, ends, step, hidden=True)
+            with suppress(KeyError):  # a name that a function of a block has put together
+                yield from _jumps(where, at, place, ends, step, hidden=True)
 
 
 def _takes_intervals(f: Callable[[Any], Any], start: float, end: float) -> bool | None:
@@ -185,14 +187,16 @@ def _takes_intervals(f: Callable[[Any], Any], start: float, end: float) -> bool 
 def _of_state(model: Model, t: Array, y: Array, *, every: bool, step: float | None) -> Iterator[Jump]:
     """Yield a jump of each function of the state; those that tell their branches only if `every` one is asked for."""
     functions = [one for one in functions_of_state(model) if not stores_something(one.function)]
-    if not functions:
+    blocks = () if model.network is None else model.network.blocks
+    if not functions or any(stores_something(f) for block in blocks for f in block.functions()):  # signals call all of them
         return
     signals = _Signals(model)
     for one in functions:
         at_start = one.arguments(float(t[0]), y[0], signals.at(float(t[0]), y[0]))
         hidden = hides_branches(one.function, *at_start)
         if hidden or (every and one.taken(float(t[0]), y[0], workspace_array(signals.pack, "SIGNALS"))):
-            yield from _jumps(one.where, signals.values(one, t, y), _some(len(t)), t, step, hidden=hidden)
+            with suppress(KeyError):  # a name that a function of a block has put together
+                yield from _jumps(one.where, signals.values(one, t, y), _some(len(t)), t, step, hidden=hidden)
 
 
 class _Signals:
