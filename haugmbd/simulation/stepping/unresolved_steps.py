@@ -137,10 +137,11 @@ LEAST_OPEN = 1e-6
 def ledger_notes(result: Any, method: Any) -> list[RunNote]:
     """Return a note if the energy ledger of a run with fixed steps is open, work counted, where nothing else has been noted of its steps.
 
-    Conservative runs are judged by their energy alone. A function that stores something is not called behind the run.
+    Conservative runs are judged by their energy alone, and implicit methods damp what they do not resolve. A function that stores something
+    is not called behind the run.
     """
     model, n = result.model, len(result.t)
-    if method.step is None or n <= FEWEST_STEPS or not result._all_steps or model.network:
+    if method.step is None or method.has_own_matrix or n <= FEWEST_STEPS or not result._all_steps or model.network:
         return []
     conservative = not is_driven(model) and all(entry.load.keeps_energy for entry in model.loads)
     if conservative or any(note.kind in ("stiff", "energy", "jump") for note in result.outcome.notes):
