@@ -22,8 +22,8 @@ from haugmbd.kkt.solver import DENSE, MULTIFRONTAL
 from haugmbd.model.model import Model
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.run_methods import RunMethods
+from haugmbd.simulation.run_options import Recorded
 from haugmbd.simulation.stepping.crossed_jumps import CROSSED_JUMPS, jump_notes
-from haugmbd.simulation.stepping.run import Recorded
 from haugmbd.simulation.stepping.unresolved_steps import OPEN_LEDGER, UNRESOLVED_STEPS, ledger_notes, stiff_notes
 
 MANY_BODIES = 15

@@ -23,9 +23,9 @@ from haugmbd.simulation.results.chain_result import ReducedResult, energy_notes_
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.sensor import read_sensors, sensor_notes
 from haugmbd.simulation.run_methods import RunMethods
-from haugmbd.simulation.run_options import Recording, RunOutput
+from haugmbd.simulation.run_options import Recorded, Recording, RunOutput
 from haugmbd.simulation.stepping.crossed_jumps import CROSSED_JUMPS, chain_jump_notes
-from haugmbd.simulation.stepping.run import Recorded, Run
+from haugmbd.simulation.stepping.run import Run
 from haugmbd.simulation.stepping.unresolved_chains import chain_stiff_notes
 from haugmbd.simulation.stepping.unresolved_steps import UNRESOLVED_STEPS
 

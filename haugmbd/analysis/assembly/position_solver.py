@@ -50,6 +50,8 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.math.euler_parameters import conjugate, logarithm, product
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.state import State
+from haugmbd.plotting.style import axes as own_axes
+from haugmbd.plotting.style import set_title, side_legend
 
 ITERATIONS = 200
 """Largest number of steps."""
@@ -177,15 +179,13 @@ class NewtonTable:
 
     def plot(self, axes: Any = None) -> Any:
         """Draw |Phi| and |dq| over the iterates, logarithmic; return the axes. Needs matplotlib."""
-        import matplotlib.pyplot as plt  # noqa: PLC0415  an extra
-
-        if axes is None:
-            _, axes = plt.subplots(layout="constrained")
+        axes = own_axes(axes)
         k = [row.iterate for row in self.rows]
         axes.semilogy(k, [max(row.Phi, 1e-17) for row in self.rows], "o-", label="|Phi|")
         axes.semilogy(k[1:], [max(row.dq, 1e-17) for row in self.rows[1:]], "s--", label="|dq| [m]")
-        axes.set(xlabel="iterate", title="Newton's method: each step doubles the digits")
-        axes.legend()
+        axes.set_xlabel("iterate")
+        set_title(axes, "Newton's method: each step doubles the digits")
+        side_legend(axes)
         return axes
 
 

@@ -73,7 +73,7 @@ def test_all_faults_are_named_at_once(model):
         ({"states": "all"}, "must be numbers of shape"),
         ({"parameters": {"link 1.mass": 1.0}}, r"'link 1.mass' has shape \(\), and must have \(N,\)"),
         ({"parameters": [1.0]}, "must be a dict of arrays by path"),
-        ({"parameters": {"link 1.mass": [1.0, 2.0]}, "t": [0.0, 1.0, 2.0]}, "must be a time"),
+        ({"parameters": {"link 1.mass": [1.0, 2.0]}, "t": [0.0, 1.0, 2.0]}, "must be a finite time"),
         ({"parameters": {"link 1.mass": [1.0, 2.0]}, "threads": 0}, "threads = 0 must be a whole number"),
         ({"parameters": {"weight": [1.0]}}, "'weight' is not a parameter of model 'swinging': paths are"),
     ],

@@ -161,7 +161,7 @@ import pathlib, subprocess, sys, time
 later = "import time, pathlib; time.sleep(0.7); pathlib.Path(r'HERE/survived').write_text('')"
 subprocess.Popen([sys.executable, "-c", later])
 pathlib.Path(r"HERE/begun").write_text("")
-time.sleep(60)
+time.sleep(600)
 """
 
 
