@@ -165,7 +165,7 @@ def ledger_notes(result: Any, method: Any) -> list[RunNote]:
         return []
     what = f"the energy ledger, work counted, is open by {drift.max():.3g} J by t = {result.t[int(drift.argmax())]:.6g} s"
     text = f"{what}, {100.0 * share:.2g} % of what is exchanged: give a smaller h than {float(method.step):.3g} s, or rtol= in place of h."
-    return [RunNote("energy", text, share, share > WIDE_OPEN)]
+    return [RunNote("energy", text, share)]
 
 
 def cause_notes(failed: Sequence[Exception]) -> list[RunNote]:
