@@ -633,9 +633,9 @@ class _Hasher:
     def _attributes(self, x: Any) -> None:
         """Add all that an object of a class of the user has: the value of the type that it is derived from, and its attributes."""
         kind = type(x)
-        for base in BASES:
-            if isinstance(x, base):
-                self._inside(kind.__name__, _as(base, x))
+        for built_in in BASES:
+            if isinstance(x, built_in):
+                self._inside(kind.__name__, _as(built_in, x))
         if isinstance(x, np.ndarray):
             self._inside(kind.__name__, np.array(x, dtype=x.dtype, subok=False))
         own = dict(getattr(x, "__dict__", {}))
@@ -706,15 +706,16 @@ def _recipe_is_whole(kind: type, special: Any) -> bool:
     return all(owner is object or owner in BASES for owner in owners)
 
 
-def _as(base: type, x: Any) -> Any:
+def _as(base: Any, x: Any) -> Any:
     """Return the value that an object has as one of a type that it is derived from."""
     if base is dict:
         return dict(dict.items(x))
     if base in (tuple, list, set, frozenset):
-        return base(base.__iter__(x))  # type: ignore[attr-defined]
+        return base(base.__iter__(x))
     if base is str:
         return str.__str__(x)
-    return {int: int.__int__, float: float.__float__, bytes: bytes.__bytes__}.get(base, base)(x)
+    exact: dict[Any, Any] = {int: int.__int__, float: float.__float__, bytes: bytes.__bytes__}
+    return exact.get(base, base)(x)
 
 
 def _is_function_like(x: Any) -> bool:

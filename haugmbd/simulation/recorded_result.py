@@ -24,7 +24,7 @@ from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.run_methods import RunMethods
 from haugmbd.simulation.run_options import Recorded
 from haugmbd.simulation.stepping.crossed_jumps import CROSSED_JUMPS, jump_notes
-from haugmbd.simulation.stepping.unresolved_steps import UNRESOLVED_STEPS, stiff_notes
+from haugmbd.simulation.stepping.unresolved_steps import OPEN_LEDGER, UNRESOLVED_STEPS, ledger_notes, stiff_notes
 
 MANY_BODIES = 15
 """Their matrices have rows enough that BLAS divides operations between threads."""
@@ -87,7 +87,9 @@ class ResultMaker:
             return result
         of_steps = checked(UNRESOLVED_STEPS, lambda: stiff_notes(result, found.stiffness, method))
         of_steps += checked(CROSSED_JUMPS, lambda: jump_notes(model, found.t, found.y, method, all_steps=result._all_steps))
-        return replace(result, outcome=outcome.with_notes(of_steps)) if of_steps else result
+        result = replace(result, outcome=outcome.with_notes(of_steps)) if of_steps else result
+        of_energy = checked(OPEN_LEDGER, lambda: ledger_notes(result, method))
+        return replace(result, outcome=result.outcome.with_notes(of_energy)) if of_energy else result
 
     def _of_method(self, found: Recorded) -> tuple[Array | None, Array | None, Exception | None]:
         """Return multipliers and accelerations that the method itself solved for, None where they are not kept; and an error there."""

@@ -52,7 +52,7 @@ def points(x: Any) -> Any:
 
 
 def hides_branches(f: Callable[..., Any], *arguments: Any) -> bool:
-    """Return whether a function makes plain floats of its arguments, or takes no intervals: nothing is known of its branches."""
+    """Return whether a function makes plain floats of its arguments, or takes no intervals at all: nothing is known of its branches."""
     try:
         f(*(_widened(points(x)) for x in arguments))
     except Undecided:

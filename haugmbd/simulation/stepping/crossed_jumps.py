@@ -19,6 +19,7 @@ from __future__ import annotations
 import dis
 import types
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 CROSSED_JUMPS = "whether steps cross jumps"
 """What is checked."""
 STATES, TIMES, PER_STATE = 33, 257, 24
-"""Stored states at which functions of the state are called, and times at which those of time are: at most 24 a state of a short run."""
+"""Stored states at which functions of the state are called; times at which those of time are, and how many of them a state at most."""
 SEARCHED = 3
 """Largest changes between neighbours that are searched for a jump."""
 MOST = 20
@@ -134,20 +135,15 @@ def _notes(found: Sequence[Jump], method: Any) -> list[RunNote]:
     where = " and ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")  # noqa: PLR2004
     worst = max(jump.share for jump in matter)
     how = (
-        f"{where} jumps at about t = {matter[0].t:.6g} s, and a step goes across: "
-        f"it may be off by {100.0 * worst:.2g} % of the whole impulse"
+        f"{where} jumps at about t = {matter[0].t:.6g} s, and a step goes across: it may miss {100.0 * worst:.2g} % of the impulse"
     )
     if fixed:
-        remedy = (
-            f"Give a smaller h than {float(method.step):.3g} s, whose error is in proportion to it, "
-            "or rtol= in place of h: steps then end at jumps."
-        )
+        remedy = f"Give a smaller h than {float(method.step):.3g} s, to which the error is proportional, or rtol=: steps then end at jumps."
         if any(jump.hidden for jump in matter):
             remedy += " That needs a function that is written with NumPy: float(), math and tables hide where it jumps."
     elif any(jump.hidden for jump in matter):
         remedy = (
-            "Write the function with NumPy (np.where, np.sign, np.interp), so that steps end at jumps: "
-            "float(), math and tables hide them."
+            "Write the function with NumPy (np.where, np.sign), so that steps end at jumps: float(), math and tables hide them."
         )
     else:
         remedy = "Steps of this method do not end at jumps: take a smaller rtol, an explicit method, or a law without jumps, such as tanh."
@@ -175,7 +171,8 @@ def _of_time(model: Model, t: Array, *, fixed: bool, all_steps: bool, step: floa
             place = np.interp(grid, t, np.arange(len(t))) if all_steps else np.linspace(0.0, 1.0, len(grid))
             ends = t if all_steps else t[[0, -1]]
             at = _numbers(lambda x, f=f, ends=ends: f(float(np.interp(x, np.arange(len(ends)), ends))))
-            yield from _jumps(where, at, place, ends, step, hidden=True)
+            with suppress(KeyError):  # a name that a function of a block has put together
+                yield from _jumps(where, at, place, ends, step, hidden=True)
 
 
 def _takes_intervals(f: Callable[[Any], Any], start: float, end: float) -> bool | None:
@@ -192,14 +189,16 @@ def _takes_intervals(f: Callable[[Any], Any], start: float, end: float) -> bool 
 def _of_state(model: Model, t: Array, y: Array, *, every: bool, step: float | None) -> Iterator[Jump]:
     """Yield a jump of each function of the state; those that tell their branches only if `every` one is asked for."""
     functions = [one for one in functions_of_state(model) if not stores_something(one.function)]
-    if not functions:
+    blocks = () if model.network is None else model.network.blocks
+    if not functions or any(stores_something(f) for block in blocks for f in block.functions()):  # signals call all of them
         return
     signals = _Signals(model)
     for one in functions:
         at_start = one.arguments(float(t[0]), y[0], signals.at(float(t[0]), y[0]))
         hidden = hides_branches(one.function, *at_start)
         if hidden or (every and one.taken(float(t[0]), y[0], workspace_array(signals.pack, "SIGNALS"))):
-            yield from _jumps(one.where, signals.values(one, t, y), _some(len(t)), t, step, hidden=hidden)
+            with suppress(KeyError):  # a name that a function of a block has put together
+                yield from _jumps(one.where, signals.values(one, t, y), _some(len(t)), t, step, hidden=hidden)
 
 
 class _Signals:

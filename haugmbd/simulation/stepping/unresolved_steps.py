@@ -22,7 +22,8 @@ import numpy as np
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.diagnostics.energy import kinetic_and_potential, kinetic_energy
 from haugmbd.diagnostics.load_history import load_history
-from haugmbd.diagnostics.run_warnings import SAMPLES, RunNote, unchecked_note
+from haugmbd.diagnostics.run_warnings import FEWEST_STEPS, SAMPLES, RunNote, unchecked_note
+from haugmbd.diagnostics.work import is_driven
 from haugmbd.forces.base import ForceElement
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.integrators.watches.stiffness_watch import (
@@ -38,6 +39,7 @@ from haugmbd.integrators.watches.stiffness_watch import (
 )
 from haugmbd.math.body_columns import VELOCITY
 from haugmbd.model.model import Model
+from haugmbd.simulation.stepping.crossed_jumps import stores_something
 from haugmbd.workspace.layout import WIDTH
 
 PERSISTENT = 13.0
@@ -79,6 +81,7 @@ SMALL_CHANGE = 1e-5
 """Relative to the velocity along the direction: the change over which a force is differentiated."""
 UNRESOLVED_STEPS = "whether the steps resolve the forces"
 """What is checked."""
+OPEN_LEDGER = "whether the energy ledger is closed"
 SENTENCE_END = re.compile(r"\.\s+(?=[A-Z])")
 AXIS_LIMITS = {"RK4": 2.79, "RK3": 2.51, "Heun": 2.0}
 """Largest h lambda of a decay for which the methods are stable."""
@@ -123,6 +126,46 @@ def stiff_notes(result: Any, watch: StiffnessWatch | None, method: Any) -> list[
     gains = ", or for the gains of its stabilization" if "Baumgarte" in result.settings.get("stabilization", "") else ""
     text = too_large(method, fast, how, _forces_of(result.model) + gains)
     return [RunNote("stiff", text, float(counts[WORST]), lasting or error > WRONG or share > WIDE_OPEN), *cause_notes(failed)]
+
+
+LEDGER_STEPS, WINDOWS = 16, 4
+"""Steps of a window in which the energy ledger is looked at first, and windows: all of a long run would cost half as much as the run."""
+LEAST_OPEN = 1e-6
+"""Relative to the largest kinetic energy: a smaller drift is no error that anybody sees."""
+
+
+def ledger_notes(result: Any, method: Any) -> list[RunNote]:
+    """Return a note if the energy ledger of a run with fixed steps is open, work counted, where nothing else has been noted of its steps.
+
+    Conservative runs are judged by their energy alone, and implicit methods damp what they do not resolve. A function that stores something
+    is not called behind the run.
+    """
+    model, n = result.model, len(result.t)
+    if method.step is None or method.has_own_matrix or n <= FEWEST_STEPS or not result._all_steps or model.network:
+        return []
+    conservative = not is_driven(model) and all(entry.load.keeps_energy for entry in model.loads)
+    if conservative or any(note.kind in ("stiff", "energy", "jump") for note in result.outcome.notes):
+        return []
+    if any(stores_something(call.user_function.function) for call in model.force_callbacks.force_calls):
+        return []
+    with np.errstate(all="ignore"):
+        if n > WINDOWS * LEDGER_STEPS:
+            starts = np.linspace(0, n - 1 - LEDGER_STEPS, WINDOWS).astype(int)
+            parts = [result.at_states((np.arange(n) >= a) & (np.arange(n) <= a + LEDGER_STEPS)).energy() for a in starts.tolist()]
+            lost = sum(float(np.abs(part.drift).max()) for part in parts) * n / (WINDOWS * LEDGER_STEPS)
+            some = np.unique(np.linspace(0, n - 1, SAMPLES).astype(int))
+            ranges = [float(np.ptp(x)) for x in kinetic_and_potential(model, result.t[some], result.y[some])]
+            if not lost > 0.5 * OPEN * max(*ranges, LEAST_OPEN):
+                return []
+        energy = result.energy()
+        drift, kinetic = np.abs(energy.drift), energy.kinetic
+        works = (np.abs(energy.applied_work).max(), np.abs(energy.dissipated_work).max())
+        share = float(drift.max() / max(np.ptp(kinetic), np.ptp(energy.potential), *works, 1e-300))
+    if not (share > OPEN and drift.max() > LEAST_OPEN * kinetic.max()):
+        return []
+    what = f"the energy ledger, work counted, is open by {drift.max():.3g} J by t = {result.t[int(drift.argmax())]:.6g} s"
+    text = f"{what}, {100.0 * share:.2g} % of what is exchanged: give a smaller h than {float(method.step):.3g} s, or rtol= in place of h."
+    return [RunNote("energy", text, share)]
 
 
 def cause_notes(failed: Sequence[Exception]) -> list[RunNote]:

@@ -31,9 +31,11 @@ from typing import Any
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.deprecated import object_meant
 from haugmbd.diagnostics.run_warnings import RunStatus
 from haugmbd.errors import HaugmbdError, ModelError, RunWarning, SlowFormulationWarning, UsageError, error_text
 from haugmbd.integrators import DOP853
+from haugmbd.integrators.base import Integrator
 from haugmbd.model.model import Model
 from haugmbd.simulation.results.io.laws import law_digests
 from haugmbd.simulation.results.io.schema import check_model, numbers_of
@@ -221,7 +223,9 @@ def check_reference(
         given.integrator.check(t_end - (0.0 if more.get("state") is None else more["state"].t))
         trial = _run(given, model, t_end, budget, more, t_eval=[t_end])
     else:
-        raise UsageError(f"reference = {given!r} must be a Method, a Result, or False for a comparison without errors.")
+        meant = object_meant(given, Integrator)
+        remedy = f" Give mbd.Method(integrator=...){meant}." if meant else ""
+        raise UsageError(f"reference = {given!r} must be a Method, a Result, or False for a comparison without errors.{remedy}")
     for name, output in (outputs or {}).items():
         values_of(name, output, trial)
 

@@ -1,4 +1,8 @@
+<<<<<<< HEAD:tests/unit/simulation/test_crossed_jumps.py
 """Jumps of the user's functions at which no step ends: a run is as accurate as it should be, or a note names function and time."""
+=======
+"""What is looked at behind a run: jumps at which no step ends, and the energy ledger: a run is accurate, or a note says why not."""
+>>>>>>> wt-corr:tests/unit/simulation/test_looked_at_behind_runs.py
 
 from __future__ import annotations
 
@@ -9,7 +13,8 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from joints import RJ
+from haugmbd.gallery import piston_engine
+from joints import RJ, TJ, TranslationDriver
 
 TIMES, VALUES = [0.0, 0.333, 0.71], [1.0, 5.0, -2.0]
 HIDDEN = {
@@ -151,3 +156,38 @@ def test_a_law_that_reverses_as_a_rate_passes_a_value_is_followed(seed):
         gained = np.trapezoid(before[: k + 1], t) + np.trapezoid(after[k:], result.t[k:])
         assert abs(gained - rate[-1]) < 1e-3 * rate[-1]
         assert np.abs(result.energy().drift).max() < 1e-7
+
+
+@pytest.mark.slow
+def test_the_ledger_of_driven_runs_is_looked_at():
+    """Coarse steps of an engine lose a joule of the hundred that its gas gives, which no load that depends on velocities explains."""
+    notes = {
+        h: [note for note in mbd.simulate(piston_engine(), 0.2, h=h).outcome.notes if note.kind == "energy"] for h in (2e-3, 5e-4)
+    }
+    assert len(notes[2e-3]) == 1
+    assert "1.13 J" in notes[2e-3][0].text
+    assert notes[5e-4] == []
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::haugmbd.RunWarning")
+def test_the_ledger_of_a_long_run_is_looked_at_in_windows():
+    """A rod is turned by a driver, and a spring is pulled to and fro: a fifth of its energy is lost with 9 steps a swing, none with 40."""
+    found = {}
+    for steps in (9, 40):
+        system = mbd.System("shaker")
+        table = system.add(mbd.Body("table", 1.0, (0.1, 0.1, 0.1)))
+        mass = system.add(mbd.Body("mass", 1.0, (0.1, 0.1, 0.1), r=(1, 0, 0)))
+        slide = system.add(TJ("slide", system.ground, table, point=(0, 0, 0), axis=(1, 0, 0)))
+        system.add(TJ("rail", system.ground, mass, point=(1, 0, 0), axis=(1, 0, 0)))
+        system.add(TranslationDriver("shake", slide, lambda t: 0.1 * np.sin(2.0 * np.pi * t) ** 2))
+        system.add(mbd.TSDA("spring", table, mass, point_i=(0, 0, 0), point_j=(1, 0, 0), k=400.0, c=0.0, l0=1.0))
+        result = mbd.simulate(system, 40.0, h=2.0 * np.pi / 20.0 / steps, project_velocity=True)
+        found[steps] = [note.kind for note in result.outcome.notes if note.kind == "energy"]
+    assert found == {9: ["energy"], 40: []}
+
+
+@pytest.mark.parametrize("given", ["RK4", "rk-4", mbd.RK4])
+def test_a_reference_that_is_no_method_has_a_suggestion(given):
+    with pytest.raises(mbd.UsageError, match=r"RK4\(\)"):
+        mbd.compare(driven_pendulum(lambda t: 0.0), [mbd.Method(label="own")], 0.1, h=1e-2, reference=given)
