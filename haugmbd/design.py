@@ -34,13 +34,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import NonlinearConstraint, minimize
 
+from haugmbd.choices import is_one_of
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.scalars import LANES
 from haugmbd.deprecated import public_class
 from haugmbd.errors import HaugmbdError, UsageError, naming, warn_user
 from haugmbd.sensitivity.adjoint import adjoint_gradient, has_adjoint
-from haugmbd.sensitivity.parameters import Parameters, as_parameters, builder_of
-from haugmbd.sensitivity.sensitivity import OverTime, Problem, Sensitivity, need_times, sensitivity, values_at_end
+from haugmbd.sensitivity.parameters import Parameters, as_parameters
+from haugmbd.sensitivity.sensitivity import OverTime, Problem, Sensitivity, need_times, road_of, sensitivity, values_at_end
 from haugmbd.sensitivity.simulated import method_of, refuse_what_is_not_smooth
 from haugmbd.sensitivity.variations import arguments_of
 from haugmbd.simulation.results.io.paths import path_of, unwritable
@@ -78,11 +79,23 @@ class Gradient(StudyData):
 
 
 def problem_of(
-    build: Any, p: Any, objective: Any, outputs: Any, run: str, t: Any, arguments: dict[str, Any]
+    build: Any,
+    p: Any,
+    objective: Any,
+    outputs: Any,
+    run: str,
+    t: Any,
+    arguments: dict[str, Any],
+    *,
+    goes_on: bool = False,
 ) -> tuple[Problem, Objective]:
-    """Return the outputs as functions of the parameters, and the objective;  outputs: by default the objective itself, if it is a name"""
+    """Return the outputs as functions of the parameters, and the objective.
+
+    outputs: by default the objective itself, if it is a name;  goes_on: whether there will be many points
+    """
     outputs = objective if outputs is None else outputs
-    problem = Problem(build, p, outputs, run, arguments if t is None else need_times(arguments, run, t))
+    given = arguments if t is None else need_times(arguments, run, t)
+    problem = Problem(build, p, outputs, run, given, at_end=t is None, goes_on=goes_on)
     names = tuple(output.text for output in names_of(outputs)(dict(problem.p)))
     return problem, Objective(objective, names, over_time=t is not None)
 
@@ -134,7 +147,7 @@ def gradient(
     Source: Griewank and Walther (2008), ch. 4.
     """
     problem, of = problem_of(build, p, objective, outputs, run, t, arguments)
-    if adjoint is not False and run == "simulate" and (adjoint or len(problem.p) > LANES):
+    if adjoint is not False and problem.run == "simulate" and (adjoint or len(problem.p) > LANES):
         found = _by_adjoint(problem, of, asked=bool(adjoint))
         if found is not None:
             return found
@@ -441,13 +454,13 @@ def optimize(
     UserWarning
         If the search did not converge.
     """
-    if method not in METHODS:
+    if not is_one_of(method, METHODS):
         raise UsageError(f"method = {method!r} must be one of {', '.join(map(repr, METHODS))}.")
     if constraints and method == "L-BFGS-B":
         raise UsageError("method 'L-BFGS-B' takes no constraints: take 'SLSQP' or 'trust-constr'.")
     if outputs is None and any(not isinstance(limit[0], str) or limit[0] != objective for limit in constraints):
         raise UsageError("optimize with constraints needs outputs=: the names that objective and constraints take.")
-    problem, of = problem_of(build, p, objective, outputs, run, t, arguments)
+    problem, of = problem_of(build, p, objective, outputs, run, t, arguments, goes_on=True)
     names = (objective,) if outputs is None else tuple(o.text for o in problem.names(dict(problem.p)))
     limits = [Objective(limit[0], names, over_time=t is not None) for limit in constraints]
     ranges = [(float(limit[1]), float(limit[2])) for limit in constraints]
@@ -636,7 +649,7 @@ def _sampled(
 ) -> Array:
     """Return outputs (samples, m) of runs with random parameters."""
     rng, (lower, upper) = np.random.default_rng(seed), p.bounds
-    builder, names = builder_of(build, p), names_of(outputs)
+    (builder, run), names = road_of(build, p, run), names_of(outputs)
     drawn = []
     for _ in range(samples):
         x = np.clip(p.values_array + sd * rng.normal(size=len(p)), lower, upper)

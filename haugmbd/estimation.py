@@ -10,23 +10,26 @@ Identifiability: the rank of the scaled Jacobian, and the directions along which
     J_ij = (p_j / sigma_i) dz_i/dp_j = U S V^T            columns in relative changes of the parameters, rows in standard deviations
     S_k <= RANK_TOL S_1:   the outputs do not change along V_k:  a null direction
 
-Null directions are written on as few parameters as possible, by elimination with pivots, and in words: "k and m scaled together".
-Source: Nocedal and Wright (2006), ch. 10; Branch, Coleman, Li (1999) for the bounds.
+Null directions are written with small whole numbers where they have them, else on few parameters, by elimination with pivots, and in
+words: "k and m scaled together".
+Source: Nocedal and Wright (2006), ch. 10; Stark, Parker (1995), bounded-variable least squares.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from itertools import combinations, product
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import least_squares
+from scipy.optimize import lsq_linear
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.errors import HaugmbdError, UsageError, warn_user
+from haugmbd.plotting.style import set_title, stacked_axes
 from haugmbd.sensitivity.parameters import Parameters, as_parameters
 from haugmbd.sensitivity.sensitivity import Problem, need_times
 from haugmbd.simulation.results.study_data import Columns, StudyData, column
@@ -38,6 +41,8 @@ SHARE = 1e-5
 WHOLE = 1e-4
 """Distance of a ratio from a fraction of small numbers at which it is written as one."""
 LARGEST_DENOMINATOR = 4
+MOST_TOGETHER, MANY = 4, 8
+"""Parameters in a direction of small whole numbers, at most, of so many parameters; of more of them two."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,33 @@ def echelon(rows: Array) -> Array:
     return R
 
 
+def simplest(space: Array) -> Array:
+    """Return independent vectors of a space, given by orthonormal rows: those of few small whole numbers first, others in echelon form."""
+    n, found = space.shape[1], np.zeros((0, space.shape[1]))
+    for v in _whole_numbers(n, MOST_TOGETHER if n <= MANY else 2):
+        if len(found) == len(space):
+            break
+        inside = np.linalg.norm(v - space.T @ (space @ v)) <= SHARE * np.linalg.norm(v)
+        if inside and np.linalg.matrix_rank(np.vstack([found, v])) > len(found):
+            found = np.vstack([found, v])
+    for line in echelon(space):
+        if len(found) < len(space) and np.linalg.matrix_rank(np.vstack([found, line]), tol=WHOLE) > len(found):
+            found = np.vstack([found, line])
+    return found
+
+
+def _whole_numbers(n: int, most: int) -> Iterator[Array]:
+    """Yield vectors (n,) of at most `most` numbers of -2 ... 2 that are not zero, the simplest first."""
+    for together in range(1, most + 1):
+        for numbers in sorted(product((1, -1, 2, -2), repeat=together), key=lambda x: (sum(map(abs, x)), -sum(x))):
+            if numbers[0] < 0 or 1 not in map(abs, numbers):
+                continue
+            for places in combinations(range(n), together):
+                v = np.zeros(n)
+                v[list(places)] = numbers
+                yield v
+
+
 @dataclass(frozen=True)
 class RankOf:
     """Rank and null space of a scaled Jacobian.
@@ -114,7 +146,7 @@ class RankOf:
     def null_directions(self) -> tuple[NullDirection, ...]:
         """Return the directions that change nothing."""
         directions = []
-        for line in echelon(self.null) if len(self.null) else ():
+        for line in simplest(self.null) if len(self.null) else ():
             changes = {name: float(x) for name, x in zip(self.names, line, strict=True) if x}
             first = next(iter(changes.values()))
             directions.append(NullDirection({name: x / first for name, x in changes.items()}))
@@ -125,7 +157,7 @@ class RankOf:
         if not len(self.null):
             return self.names
         _, _, V = np.linalg.svd(self.null)
-        lines = echelon(V[len(self.null) :]) if self.rank else np.zeros((0, len(self.names)))
+        lines = simplest(V[len(self.null) :]) if self.rank else np.zeros((0, len(self.names)))
         return tuple(_product(self.names, line) for line in lines)
 
 
@@ -219,11 +251,21 @@ def identifiability(
 NULL_PART = 1e-3
 """Part of a parameter in a null direction beyond which its error is infinite."""
 CONVERGED = 1e-10
-"""Relative change of the parameters, and of the sum of squares, at which a fit ends."""
+"""Relative change of the parameters at which a fit ends."""
+REDUCED = 1e-13
+"""Relative reduction of the sum of squares, as the Jacobian tells it, at which a fit ends: a step of 3e-7 standard errors."""
+ROUNDED = 1e-7
+"""Step that reduces a sum of squares less than rounding does, where there is something to gain in exact numbers."""
+ROUGH = 1e-3
+"""Step, relative to the parameters, that leads to a point where the Jacobian is exact: before, one to 1e-4 is enough."""
+FIRST_STEP = 1.0
+"""Relative change of a parameter in the first step, at most."""
+LEAST_GAIN, POOR_GAIN, GOOD_GAIN = 1e-4, 0.25, 0.75
+"""Reduction, relative to what the Jacobian tells: of a step that is taken, of one that was too long, and of one that may be longer."""
 POSITIVE = 1e-6
 """Distance, relative to a parameter, from the value at which a mass would be zero."""
 MOST = 60
-"""Evaluations of a fit, at most."""
+"""Steps of a fit, at most."""
 
 
 @public_class
@@ -297,13 +339,12 @@ class Fit(StudyData):
 
     def plot(self) -> Any:
         """Draw the residuals over time; return the Matplotlib figure."""
-        import matplotlib.pyplot as plt  # noqa: PLC0415
-
-        figure, axes = plt.subplots(len(self.residuals), squeeze=False, sharex=True)
-        for (name, values), ax in zip(self.residuals.items(), axes.ravel(), strict=True):
+        figure, axes = stacked_axes(len(self.residuals))
+        for (name, values), ax in zip(self.residuals.items(), axes, strict=True):
             ax.plot(self.t, values, ".")
-            ax.set(ylabel=name)
-        axes.ravel()[-1].set(xlabel="t [s]")
+            ax.set_ylabel("residual")
+            set_title(ax, name)
+        axes[-1].set_xlabel("t [s]")
         return figure
 
 
@@ -348,14 +389,14 @@ def fit(build: Any, data: Any, p: Any, *, t: Any, sigma: Any = None, run: str = 
     outputs: Any = (
         (lambda **values: [key(**values) if callable(key) else key for key in names]) if any(map(callable, names)) else names
     )
-    problem = Problem(build, parameters, outputs, run, need_times(arguments, run, t))
+    problem = Problem(build, parameters, outputs, run, need_times(arguments, run, t), goes_on=True)
     scale = _read_sigma(sigma, names)
     here = np.isfinite(wanted)
     sizes = problem.p.sizes
 
-    def residuals(x: Array) -> Array:
+    def residuals(x: Array, size: float) -> Array:
         try:
-            over = problem.over_time(x * sizes)
+            over = problem.over_time(x * sizes, is_rough=size > ROUGH)
         except HaugmbdError:  # a mechanism that does not exist: the step is made shorter
             if not problem.evaluations:
                 raise
@@ -363,42 +404,86 @@ def fit(build: Any, data: Any, p: Any, *, t: Any, sigma: Any = None, run: str = 
         residual: Array = ((over.values - wanted) / scale)[here]
         return residual
 
-    def jacobian(x: Array) -> Array:
-        over = problem.over_time(x * sizes)
+    def jacobian(x: Array, size: float) -> Array:
+        over = problem.over_time(x * sizes, is_rough=size > ROUGH)
         if not np.isfinite(over.jacobian).all():
             raise UsageError("an output of the data is not unique: it depends on how redundant rows share their load.")
-        residual: Array = (over.jacobian / scale[..., None])[here] * sizes
-        return residual
+        in_sizes: Array = (over.jacobian / scale[..., None])[here] * sizes
+        return in_sizes
 
     lower, upper = _bounds(problem)
     start = np.clip(problem.p.values_array / sizes, lower, upper)
-    residual = least_squares(
-        residuals,
-        start,
-        jacobian,
-        bounds=(lower, upper),
-        xtol=CONVERGED,
-        ftol=CONVERGED,
-        gtol=CONVERGED,
-        max_nfev=MOST,
-        x_scale=1.0,
-    )
-    return _fitted(problem, names, residual, sigma, wanted, np.atleast_1d(np.asarray(t, dtype=np.float64)))
+    found = least_squares(residuals, jacobian, start, lower, upper)
+    return _fitted(problem, names, found, sigma, wanted, np.atleast_1d(np.asarray(t, dtype=np.float64)))
 
 
-def _fitted(problem: Problem, names: list[Any], solution: Any, sigma: Any, wanted: Array, t: Array) -> Fit:
+class LeastSquares(NamedTuple):
+    """What a search found: x (n,), residuals there and their Jacobian, whether it converged, and which bounds hold, (n,)."""
+
+    x: Array
+    r: Array
+    J: Array
+    success: bool
+    at_bounds: Array
+
+
+def least_squares(
+    residuals: Callable[[Array, float], Array], jacobian: Callable[[Array, float], Array], x: Array, lower: Array, upper: Array
+) -> LeastSquares:
+    """Return x within bounds that makes the sum of squares of residuals least, by Gauss-Newton steps in a box that shrinks and grows.
+
+    A step of least norm leaves x as it is along directions that nothing tells.  Residuals that are not finite reject a step.
+    Both functions are told the step that led to x: far from the end, a Jacobian need not be exact.
+    """
+    r, J, far, came = residuals(x, np.inf), jacobian(x, np.inf), FIRST_STEP, np.inf
+    for _ in range(MOST):
+        step = _step(J, r, np.maximum(lower - x, -far), np.minimum(upper - x, far))
+        squares, left = float(r @ r), r + J @ step
+        size, predicted = float(np.abs(step).max()), squares - float(left @ left)
+        if size <= CONVERGED or predicted <= REDUCED * squares:
+            if came > ROUGH:  # the end is told by an exact Jacobian
+                J, came = jacobian(x, 0.0), 0.0
+                continue
+            return LeastSquares(x, r, J, True, (x <= lower) | (x >= upper))
+        trial = np.clip(x + step, lower, upper)
+        there = residuals(trial, size)
+        gain = (squares - float(there @ there)) / predicted if np.isfinite(there).all() else -1.0
+        if gain > LEAST_GAIN:
+            x, r, J, came = trial, there, jacobian(trial, size), size
+            far = 2.0 * far if gain > GOOD_GAIN and size > 0.5 * far else far if gain > POOR_GAIN else 0.5 * size
+        elif size <= ROUNDED and np.isfinite(there).all():  # the sum of squares is rounding: nothing is left to gain
+            return LeastSquares(x, r, J, True, (x <= lower) | (x >= upper))
+        else:
+            far = 0.25 * size
+    return LeastSquares(x, r, J, False, (x <= lower) | (x >= upper))
+
+
+def _step(J: Array, r: Array, low: Array, high: Array) -> Array:
+    """Return the step (n,) within low and high that makes |r + J step| least: of least norm, where it is not held by them."""
+    free = np.asarray(np.linalg.lstsq(J, -r, rcond=RANK_TOL)[0], dtype=np.float64)
+    if ((low <= free) & (free <= high)).all():
+        return free
+    held = high - low <= 0.0
+    bounded, mu = np.zeros(len(low)), RANK_TOL * float(np.linalg.norm(J, 2))
+    if not held.all() and mu > 0.0:
+        rows = np.vstack([J[:, ~held], mu * np.eye(int((~held).sum()))])  # a step along what nothing tells is no step
+        bounded[~held] = lsq_linear(rows, -np.append(r, np.zeros(int((~held).sum()))), (low[~held], high[~held]), "bvls").x
+    return bounded
+
+
+def _fitted(problem: Problem, names: list[Any], solution: LeastSquares, sigma: Any, wanted: Array, t: Array) -> Fit:
     """Return the fit of what least squares found."""
     p = problem.p.at(solution.x * problem.p.sizes)
-    J = solution.jac * (p.sizes / problem.p.sizes)  # in relative changes of the fitted values
+    J = solution.J * (p.sizes / problem.p.sizes)  # in relative changes of the fitted values
     rank = RankOf.of(J, p.names)
-    n_data, n = solution.jac.shape
-    squares = float(solution.fun @ solution.fun)
+    n_data, n = solution.J.shape
+    squares = float(solution.r @ solution.r)
     variance = 1.0 if sigma is not None else squares / max(n_data - rank.rank, 1)
     errors, correlation = _errors(J, rank, variance)
     over = problem.over_time(solution.x * problem.p.sizes)
     residuals = {str(key(**dict(p)) if callable(key) else key): over.values[:, k] - wanted[:, k] for k, key in enumerate(names)}
-    success = bool(solution.status > 0)
-    at_bounds = tuple(name for name, active in zip(p.names, solution.active_mask, strict=True) if active)
+    success = solution.success
+    at_bounds = tuple(name for name, active in zip(p.names, solution.at_bounds, strict=True) if active)
     result = Fit(
         p,
         dict(zip(p.names, (errors * p.sizes).tolist(), strict=True)),
@@ -411,7 +496,7 @@ def _fitted(problem: Problem, names: list[Any], solution: Any, sigma: Any, wante
         problem.runs,
         problem.evaluations,
         success,
-        "converged" if success else f"not converged after {solution.nfev} evaluations",
+        "converged" if success else f"not converged after {problem.evaluations} evaluations",
         at_bounds,
     )
     if not success:
@@ -465,7 +550,7 @@ def _read_sigma(sigma: Any, names: list[Any]) -> Array:
 def _bounds(problem: Problem) -> tuple[Array, Array]:
     """Return the bounds of the relative values: the given ones, and such that masses stay positive to first order."""
     lower, upper = (x / problem.p.sizes for x in problem.p.bounds)
-    design = problem.sensitivity(problem.p.values_array).design
+    design = problem.sensitivity(problem.p.values_array, is_rough=True).design
     masses = design.model.mass[1:]
     for k, name in enumerate(problem.p.names):
         slope = design.mass_slopes(name)[1:] * problem.p.sizes[k]

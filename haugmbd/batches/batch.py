@@ -19,6 +19,7 @@ from haugmbd.batches.trajectories import Trajectories, run_all
 from haugmbd.batches.trajectory_store import TrajectoryStore
 from haugmbd.batches.variant import variant_model
 from haugmbd.bodies.validation import for_kernels, numbers
+from haugmbd.choices import check_flags
 from haugmbd.compiled.array_types import Array
 from haugmbd.content_digest import NoContent, digest_of
 from haugmbd.deprecated import check_keywords, public_class
@@ -31,15 +32,7 @@ from haugmbd.model.inspection.given import model_given
 from haugmbd.model.inspection.run_memory import need_constant_masses, need_drivers_of_time, need_no_freewheels
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.simulation.arguments import (
-    check_budget,
-    check_flags,
-    check_interval,
-    check_kinds,
-    check_numbers,
-    choose_integrator,
-    wanted_times,
-)
+from haugmbd.simulation.arguments import check_budget, check_interval, check_kinds, check_numbers, choose_integrator, wanted_times
 from haugmbd.simulation.compatibility import resolve_stabilization
 from haugmbd.simulation.results.io.laws import laws_of
 from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION, RunMethods
@@ -334,10 +327,10 @@ def batch(
     need_constant_masses(model, "batch")
     need_no_freewheels(model, "batch")
     need_drivers_of_time(model, "batch")
-    if states is None and not parameters:
+    if states is None and (parameters is None or (isinstance(parameters, Mapping) and not parameters)):
         raise UsageError("batch: give states=, parameters=, or both: their first axis is the number of members.")
     y = None if states is None else _read_states(model, states)
-    read = read_parameters(model, parameters or {}, None if y is None else len(y))
+    read = read_parameters(model, {} if parameters is None else parameters, None if y is None else len(y))
     n = len(read[0].values) if y is None else len(y)
     if n == 0:
         raise UsageError("batch: states and parameters have no members: their first axis must be 1 or longer.")
@@ -358,6 +351,6 @@ def _read_states(model: Model, given: Any) -> Array:
 def _read_times(given: Any, n: int) -> Array:
     """Return the times (n,). Raise UsageError for another shape."""
     array = numbers(given)
-    if array is None or array.shape not in ((), (n,)):
-        raise UsageError(f"batch: t = {given!r:.60} must be a time [s], or {n} of them, one for each member.")
+    if array is None or array.shape not in ((), (n,)) or not np.isfinite(array).all():
+        raise UsageError(f"batch: t = {given!r:.60} must be a finite time [s], or {n} of them, one for each member.")
     return np.array(np.broadcast_to(array, (n,)))

@@ -14,11 +14,13 @@ from __future__ import annotations
 import mmap
 import operator
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.cache_stamp import source_stamp
 from haugmbd.compiled.jit import kernel
 from haugmbd.compiled.numba_names import COMPILES, Nothing, intrinsic, ir, types
 from haugmbd.compiled.scalars import ActiveType, PairModel, active_operator, compare_values, view_of
@@ -41,13 +43,14 @@ FULL = SIZE // 8 // ENTRY // 4
 """Entries that one evaluation may make at most, to be safe."""
 
 DOUBLE, WORD = ir.DoubleType(), ir.IntType(64)
+ONE, MINUS = ir.Constant(DOUBLE, 1.0), ir.Constant(DOUBLE, -1.0)
 
 
 class TapedType(ActiveType):
     """The type of numbers on a tape."""
 
     def __init__(self) -> None:
-        super().__init__("Taped")
+        super().__init__(f"Taped {source_stamp(Path(__file__))[:8]}")  # a cache tells kernels of other rules by the type
 
     @staticmethod
     def lower_chained(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -81,13 +84,23 @@ def _number(builder: Any, value: Any, address: Any) -> Any:
 
 
 def _entered(builder: Any, value: Any, parents: list[tuple[Any, Any]]) -> Any:
-    """Return a number with a new entry;  parents: slopes and addresses. A function of constants is a constant."""
+    """Return a number with a new entry;  parents: slopes and addresses.
+
+    A function of constants is a constant, and so is one whose slopes are zero here; what a single number is added to keeps its entry.
+    """
     zero = ir.Constant(WORD, 0)
+    parents = [(slope, _moving(builder, slope, address)) for slope, address in parents]
     some = parents[0][1]
     for _, address in parents[1:]:
         some = builder.select(builder.icmp_unsigned("!=", some, zero), some, address)
-    made = cgutils.alloca_once_value(builder, zero)
-    with builder.if_then(builder.icmp_unsigned("!=", some, zero)):
+    enters, alone = builder.icmp_unsigned("!=", some, zero), cgutils.false_bit
+    for k, (slope, _) in enumerate(parents):
+        if slope is ONE:
+            others = [builder.icmp_unsigned("==", address, zero) for _, address in parents[:k] + parents[k + 1 :]]
+            alone = builder.or_(alone, others[0] if others else cgutils.true_bit)
+    made = cgutils.alloca_once_value(builder, builder.select(alone, some, zero))
+    enters = builder.and_(enters, builder.not_(alone))
+    with builder.if_then(enters):
         head = builder.inttoptr(builder.and_(some, ir.Constant(WORD, ~(SIZE - 1))), WORD.as_pointer())
         entry = builder.load(head)
         builder.store(builder.add(entry, ir.Constant(WORD, 8 * ENTRY)), head)
@@ -100,6 +113,13 @@ def _entered(builder: Any, value: Any, parents: list[tuple[Any, Any]]) -> Any:
         builder.store(ir.Constant(DOUBLE, 0.0), builder.gep(line, [ir.Constant(WORD, 4)]))
         builder.store(entry, made)
     return _number(builder, value, builder.load(made))
+
+
+def _moving(builder: Any, slope: Any, address: Any) -> Any:
+    """Return the address of a number, 0 if its slope is zero here."""
+    if isinstance(slope, ir.Constant):
+        return address
+    return builder.select(builder.fcmp_unordered("!=", slope, ir.Constant(DOUBLE, 0.0)), address, ir.Constant(WORD, 0))
 
 
 def _parts(context: Any, builder: Any, number: Any, kind: Any) -> tuple[Any, Any]:
@@ -119,9 +139,6 @@ def _binary(operators: tuple[Any, ...], rule: Callable[..., Any]) -> None:
 
     for which in operators:
         active_operator(which, Taped, lower, Taped)
-
-
-ONE, MINUS = ir.Constant(DOUBLE, 1.0), ir.Constant(DOUBLE, -1.0)
 
 
 def _divide(builder: Any, a: Any, b: Any) -> tuple[Any, Any, Any]:

@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from haugmbd.choices import is_one_of
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.freedoms import Kind
 from haugmbd.deprecated import NamesMeant, public_class
@@ -38,6 +39,7 @@ from haugmbd.diagnostics.joint_motion import (
 )
 from haugmbd.diagnostics.turns import UNSURE, angle_source, known_angle, nearest_turn, principal, unwound
 from haugmbd.errors import UsageError
+from haugmbd.math.body_columns import WIDTH
 from haugmbd.model.inspection.given import model_given
 from haugmbd.model.labels import JointEntry, joint_named
 from haugmbd.model.model import Model
@@ -150,6 +152,25 @@ def _coordinates(
         yield "rotation", *rotation(m, start)
 
 
+def coordinates_within_a_turn(joint: JointEntry, y: Array, y0: Array) -> list[tuple[str, Array, Array]]:
+    """Return what each coordinate of a joint is, its value since the pose y0 (ny,), of angles within a turn, and its rate, at y (nt, ny).
+
+    Accelerations are not needed, and none are solved for.  Rotations about a point have no value here.
+    """
+    freedoms, bodies = joint.freedoms or (), y.shape[1] // WIDTH
+    m, start = (joint_motion(joint, x, np.zeros((len(x), bodies, 6))) for x in (y, y0[None]))
+    arm, angles, found = is_arm(freedoms), angles_of(freedoms), list[tuple[str, Array, Array]]()
+    for freedom in freedoms:
+        if freedom.kind is Kind.SLIDE:
+            found.append(("displacement", slide(freedom, m) - slide(freedom, start), slide_rates(freedom, m)[0]))
+        elif freedom in angles:
+            value = angle_in_turn(freedom, m, arm=arm) - angle_in_turn(freedom, start, arm=arm)
+            found.append(("angle", value, angle_rates(freedom, m, arm=arm)[0]))
+    if has_balls(freedoms):
+        found += [("rotation", np.zeros(len(y)), rate) for rate in rotation(m, start)[1].T]
+    return found
+
+
 def _columns(parts: list[Array]) -> Array:
     """Return one coordinate as (nt,) or as it is, several as (nt, n); read-only."""
     array = parts[0].copy() if len(parts) == 1 else np.stack(parts, axis=1)
@@ -208,7 +229,7 @@ class JointCoordinate:
         given: Any = zero  # numbers of NumPy, too
         if isinstance(given, bool) or not isinstance(given, Real) or not np.isfinite(float(given)):
             raise UsageError(f"zero = {zero!r:.60} must be a finite number.")
-        if derivative not in (0, 1):
+        if not is_one_of(derivative, (0, 1)):
             raise UsageError(f"derivative = {derivative!r} must be 0 or 1: a state has no accelerations.")
         self.freedom, self.what, self.derivative = has[what][number - 1], what, derivative
         self.zero = float(zero) - self.joint.part.q0  # the coordinate is counted from the modelled pose here

@@ -33,6 +33,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from haugmbd.choices import is_one_of
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.constraints.joint import Joint
 from haugmbd.constraints.tooth_contact import ToothContact
@@ -103,11 +104,11 @@ def check_wrench_arguments(joints: Mapping[str, JointEntry], body_names: Sequenc
     """Raise UsageError for a name, side or frame that does not exist."""
     e = joint_named(joints, joint)
     touched = [body_names[place[0]] for place in e.places] or [body_names[e.i], body_names[e.j]]
-    if on not in ("i", "j", *touched):
+    if not is_one_of(on, ("i", "j", *touched)):
         i, j = body_names[e.i], body_names[e.j]
         others = "" if len(touched) == 2 else f", or one of {', '.join(map(repr, touched))}"  # noqa: PLR2004
         raise UsageError(f"on is {on!r}: give 'i' (body {i!r}) or 'j' (body {j!r}){others}.")
-    if frame not in ("ground", "body", "joint"):
+    if not is_one_of(frame, ("ground", "body", "joint")):
         raise UsageError(f"frame is {frame!r}: give 'ground', 'body' or 'joint'.")
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from haugmbd.choices import is_one_of
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.status_codes import NO_CONVERGENCE, OFF_MANIFOLD, OK
 from haugmbd.diagnostics.dense_states import Rests, rates_of, states_between
@@ -45,7 +46,7 @@ def resample_states(
     Raises UsageError for times outside, fewer than two states, or an unknown kind. Raises SimulationError if a state between stored ones
     cannot be projected on the constraints. Warns if an interpolated state is far from the constraints.
     """
-    if kind not in ("dense", "linear"):
+    if not is_one_of(kind, ("dense", "linear")):
         raise UsageError(f"kind is {kind!r}: give 'dense' or 'linear'.")
     if len(t) < 2:
         raise UsageError(f"there are {len(t)} states to interpolate between; at least two are needed.")

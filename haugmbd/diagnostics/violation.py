@@ -21,6 +21,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from haugmbd.bodies.validation import for_kernels
+from haugmbd.choices import is_one_of
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import entry
 from haugmbd.errors import UsageError
@@ -170,7 +171,7 @@ def row_violation(model: Model, t: Array, y: Array, level: str, solve: Callable[
     `solve()` returns the solutions (nt, nn, 6). It is called for the acceleration level only.
     Raises UsageError for an unknown level.
     """
-    if level not in COLUMN:
+    if not is_one_of(level, COLUMN):
         raise UsageError(f"level is {level!r}: give one of {', '.join(map(repr, COLUMN))}.")
     solutions = solve() if level == "acceleration" else None
     return rows_over_time(model, t, y, solutions=solutions).gaps[:, :, COLUMN[level]]

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from haugmbd.choices import is_one_of
 from haugmbd.deprecated import did_you_mean
 from haugmbd.equations.derivation import random_state
 from haugmbd.equations.rows import cross, tilde
@@ -71,7 +72,7 @@ class Check(NamedTuple):
 
 def check_expressions(eq: Any, expressions: Any, joint: str | None, quantity: str) -> Check:
     """Compare expressions with the rows of a joint, or with all rows."""
-    if quantity not in QUANTITIES:
+    if not is_one_of(quantity, QUANTITIES):
         raise UsageError(f"quantity is {quantity!r}{did_you_mean(str(quantity), QUANTITIES)}: give one of {', '.join(QUANTITIES)}.")
     rows = eq.rows if joint is None else eq.rows_of(joint)
     of = f"joint {joint!r}" if joint is not None else f"model {eq.model.name!r}"

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from haugmbd.bodies.body import Body
+from haugmbd.choices import is_one_of
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import did_you_mean
 from haugmbd.diagnostics.run_warnings import RunStatus
@@ -148,7 +149,7 @@ def fingerprint(fault: str, model: Any = None, *, state: State | None = None, t_
     UsageError
         If there is no such fault, or it changes nothing in this model.
     """
-    if fault not in FAULTS:
+    if not is_one_of(fault, FAULTS):
         raise UsageError(f"no fault is called {fault!r}{did_you_mean(fault, FAULTS)}; there are {', '.join(FAULTS)}.")
     whole, start = example() if model is None else (model_given(model, "fingerprint"), None)
     start = state or start or whole.state()

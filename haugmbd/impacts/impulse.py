@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from haugmbd.choices import check_flags
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.impact_laws import ImpactLaw, check_law
 from haugmbd.deprecated import check_keywords
@@ -95,6 +96,7 @@ def impulse(
     Impulses are solved with the same KKT factorization as accelerations.
     Sources: Haug 2021, sec. 11.3; Moreau 1988.
     """
+    check_flags(touching=touching)
     check_law(impact)
     model, touched = model_given(model, "impulse", tolerance), contacts_given(contacts)
     need_no_freewheels(model, "impulse")

@@ -21,12 +21,12 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, TypeAlias
 
+from haugmbd.choices import check_flags
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import UsageError
 from haugmbd.labs.answers import MISSING, RIGHT
 from haugmbd.labs.check import PROGRAM, RECORD, add_from, lab_named
 from haugmbd.labs.hand_out import program_of
-from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.results.io.atomic import replace_file
 from haugmbd.simulation.results.io.paths import path_of, path_with_ending
 from haugmbd.simulation.stepping.progress import Progress

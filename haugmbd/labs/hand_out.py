@@ -21,9 +21,9 @@ import re
 from pathlib import Path
 from typing import Any
 
+from haugmbd.choices import check_flags
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import UsageError
-from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.results.io.atomic import replace_file
 from haugmbd.simulation.results.io.paths import path_of
 

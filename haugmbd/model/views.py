@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from haugmbd.choices import is_one_of
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import UsageError
 from haugmbd.formats import view
@@ -20,16 +21,19 @@ class Plots:
     def __getattr__(self, name: str) -> Any:
         """Return a function of `haugmbd.plotting` for this result. Raise AttributeError, with the nearest name, if there is none."""
         plotting = view("plots")
-        if name.startswith("_") or name not in plotting.__all__ or name == "theme":
+        if name.startswith("_") or name not in dir(self):
             raise AttributeError(f"there is no plot {name!r}{did_you_mean(name, plotting.__all__)}: {', '.join(plotting.__all__)}")
         return partial(getattr(plotting, name), self._result)
 
     def __dir__(self) -> list[str]:
         """Return the names of the plots."""
-        return list(view("plots").__all__)
+        return [name for name in view("plots").__all__ if name != "theme"]
 
     def __call__(self, what: str = "energy", *arguments: Any, **options: Any) -> Any:
         """Draw one plot by its name, by default the energy, and return the Axes."""
+        if not is_one_of(what, dir(self)):
+            hint = did_you_mean(what, dir(self)) if isinstance(what, str) else ""
+            raise UsageError(f"what is {what!r:.60}{hint}: give the name of a plot, one of {', '.join(dir(self))}.")
         return getattr(self, what)(*arguments, **options)
 
 

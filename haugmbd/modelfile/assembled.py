@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from haugmbd.bodies.validation import numbers
+from haugmbd.choices import is_one_of
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import Fault, ModelFileError, UsageError
 from haugmbd.forces.user_function import arguments_needed
@@ -108,7 +109,7 @@ def copy_into(system: System, other: System, prefix: str, at: Any, mirror: Any) 
 
 def _placement(at: Any, mirror: Any) -> Placement:
     """Return the placement of arguments. Raise UsageError if they are none."""
-    if mirror is not None and mirror not in PLANES:
+    if mirror is not None and not is_one_of(mirror, PLANES):
         raise UsageError(f"mirror = {mirror!r}: give a plane of the copied system, {', '.join(map(repr, PLANES))}, or None.")
     M = np.array(PLANES[mirror] if mirror is not None else (1.0, 1.0, 1.0))
     if at is None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from haugmbd.choices import is_one_of
 from haugmbd.compiled.array_types import Array
 from haugmbd.diagnostics.load_history import columns_of
 from haugmbd.errors import UsageError
@@ -326,7 +327,7 @@ def coordinates(
     UsageError
         If the body or the quantity is unknown.
     """
-    if what not in COORDINATES:
+    if not is_one_of(what, COORDINATES):
         raise UsageError(f"what is {what!r}: give one of {', '.join(map(repr, COORDINATES))}.")
     whole: Any = known(result)
     history = whole[body]
@@ -414,7 +415,7 @@ def reactions(
     A component that is not unique depends on how redundant rows share their load. Its hatched band covers the values by
     `DropDependentRows` and by `MinimumNorm`; other ways of sharing go beyond it.
     """
-    if quantity not in FORCES:
+    if not is_one_of(quantity, FORCES):
         raise UsageError(f"quantity is {quantity!r}: give 'force' or 'torque'.")
     whole: Any = known(result)
     found = whole.reaction(joint, on=on, frame=frame)
@@ -515,9 +516,9 @@ def violation(
     states, the largest value of each interval is drawn.
     """
     whole: Any = known(result)
-    if level not in LEVELS:
+    if not is_one_of(level, LEVELS):
         raise UsageError(f"level is {level!r}: give one of {', '.join(map(repr, LEVELS))}.")
-    if by not in ("joint", "row"):
+    if not is_one_of(by, ("joint", "row")):
         raise UsageError(f"by is {by!r}: give 'joint' or 'row'.")
     model: Model = whole.model if changes_structure(whole._pieces()) else whole._pieces()[0].model
     rows = np.abs(whole.violation(level, by="row"))

@@ -31,6 +31,7 @@ from haugmbd.compiled.array_views import borrow
 from haugmbd.compiled.jit import DirectCall, kernel, released
 from haugmbd.compiled.status_codes import OK
 from haugmbd.compiled.taped import ENTRY, FIRST, SIZE, Tape, as_taped, entry_of, seed, sweep_back, taped
+from haugmbd.contact.joint_stop import rigid_contacts
 from haugmbd.diagnostics.run_warnings import RunStatus
 from haugmbd.errors import UsageError
 from haugmbd.formulations.newton_euler import (
@@ -57,7 +58,6 @@ from haugmbd.sensitivity.parameters import driver_constants, failure
 from haugmbd.sensitivity.tangents import RUNGE_KUTTA, Method
 from haugmbd.sensitivity.variations import Design
 from haugmbd.simulation.arguments import choose_integrator
-from haugmbd.simulation.hybrid.simulator import rigid_contacts
 from haugmbd.simulation.results.named_outputs import Reader
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.simulate import simulate
@@ -635,6 +635,15 @@ class Motion(NamedTuple):
         return T, Y
 
 
+def moved_numbers(design: Design, n: int) -> tuple[Any, Any]:
+    """Return which of the n constants of the tables, and of the constant drivers, a parameter moves: the others need no entry."""
+    reals, drivers = np.zeros(n, dtype=bool), np.zeros(design.numbers[1].size, dtype=bool)
+    for by_reals, by_drivers, _ in design.slopes.values():
+        reals[: len(by_reals)] |= by_reals != 0.0
+        drivers |= by_drivers != 0.0
+    return reals, drivers
+
+
 def gradient_of_motion(
     design: Design, tableau: Any, motion: Motion, seeds: Mapping[int, Array], inside: tuple[Ints, Array, Array]
 ) -> Array:
@@ -647,7 +656,8 @@ def gradient_of_motion(
     n, ny = len(pack.reals), len(model.y0)
     inputs = n + len(F0) + ny
     tape.begin(inputs)
-    TP = taped_pack(pack, tape.inputs(0, n), tape.inputs(n, len(F0)))
+    moves_reals, moves_drivers = moved_numbers(design, n)
+    TP = taped_pack(pack, np.where(moves_reals, tape.inputs(0, n), 0), np.where(moves_drivers, tape.inputs(n, len(F0)), 0))
     recorder = Recorder(tape.reals, tape.words, inputs, n + len(F0), np.zeros((ny, 2)), np.zeros((ny, 2)))
     room, side_bar, bar = _room(design, tableau), np.zeros(ny), seeds.get(len(motion.T) - 1, np.zeros(ny)).copy()
     beside, beside_t, beside_Z = inside

@@ -37,6 +37,7 @@ class Tangents(NamedTuple):
     t: (nt,)  y: (nt, ny)  dY: (nt, n, ny);  dt: (nt, n) of the times, where a terminal event ends the run
     times: those of events by the text of their outputs: t, and dt/dp (n,)
     pieces: where the structure of the mechanism changes, the designs of all structures, each with its states
+    steps: all states of the motion, which integrals over it need; None of a single state
     """
 
     t: Array
@@ -45,11 +46,12 @@ class Tangents(NamedTuple):
     dt: Array
     times: Mapping[str, tuple[float, Array]] = MappingProxyType({})
     pieces: tuple[tuple[Any, slice], ...] = ()
+    steps: Any = None
 
     def last(self) -> Tangents:
         """Return the last state alone."""
         pieces = tuple((design, slice(0, 1)) for design, _ in self.pieces[-1:])
-        return Tangents(self.t[-1:], self.y[-1:], self.dY[-1:], self.dt[-1:], self.times, pieces)
+        return Tangents(self.t[-1:], self.y[-1:], self.dY[-1:], self.dt[-1:], self.times, pieces, self.steps)
 
 
 def at_fixed_times(t: Array, y: Array, dY: Array) -> Tangents:

@@ -1,6 +1,7 @@
 r"""Derivatives of outputs at states with tangents.
 
     dz/dp = z_y dY + z_t dt + z_p
+    W = int P dt        dW/dp of all states of the motion at once, by the quadrature that gives W
 
 Places, velocities and angles are functions of the states of a few bodies alone: all parameters are differenced at once, by the nominal
 model.  For others, such as reactions, both sides of each parameter are read, with the models of both sides.
@@ -16,8 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
+from haugmbd.diagnostics.joint_coordinates import coordinates_within_a_turn
+from haugmbd.diagnostics.turns import principal
 from haugmbd.errors import UsageError
-from haugmbd.math.body_columns import WIDTH
+from haugmbd.math.body_columns import EULER, OMEGA_BAR, POSITION, VELOCITY, WIDTH
 from haugmbd.model.model import Model
 from haugmbd.sensitivity.direct import Tangents
 from haugmbd.sensitivity.variations import Design, Variation
@@ -28,6 +31,8 @@ NOTHING = 1e-9
 """Change of outputs and states for the whole of a parameter, relative to the largest output, that is rounding."""
 TIMES = ("event", "impact")
 """Kinds of outputs that are times, and not quantities of a state."""
+INTEGRALS = {"load": ("work",), "driver": ("work",), "energy": ("applied_work", "dissipated_work", "total", "drift")}
+"""Outputs that are integrals over the motion before: functions of all its states."""
 OF_STATES = {
     "body": ("r", "p", "v", "omega", "omega_bar"),
     "point": ("r", "v"),
@@ -47,45 +52,105 @@ def is_of_states(output: Output) -> bool:
     return output.what in OF_STATES.get(output.kind, ())
 
 
+def is_integral(output: Output) -> bool:
+    """Return whether an output is an integral over the motion."""
+    return output.what in INTEGRALS.get(output.kind, ())
+
+
 def moves_by_itself(design: Design, name: str, j: int) -> bool:
     """Return whether an output of states changes with a parameter at a state that does not: a point, or the zero of an angle, moves."""
-    output, plus = design.outputs[j], design.plus(name)
-    if plus.outputs[j] != output:
-        return True
-    if output.kind != "joint":
-        return False
-    entries: list[Any] = [model.joints[output.owner] for model in (design.model, plus.model)]
-    here, there = ([entry.s_bar_i, entry.A_bar_i, entry.s_bar_j, entry.A_bar_j, entry.part.q0] for entry in entries)
-    return not all(np.array_equal(a, b) for a, b in zip(here, there, strict=True))
+    output = design.outputs[j]
+    if output.kind == "point":
+        return design.outputs_at(name, 1.0)[j] != output
+    return output.kind == "joint" and design.moves_joint(name, output.owner)
 
 
 def change_of_outputs(design: Design, name: str, t: Array, y: Array, some: Sequence[int]) -> Array:
-    """Return the derivatives (nt, .) of outputs of the numbers `some` by a parameter, at states that do not move."""
-    plus, minus = design.sides(name)
-    high, low = (Reader(Result(side.model, t, y)) for side in (plus, minus))
-    change = [high.values(plus.outputs[j]) - low.values(minus.outputs[j]) for j in some]
-    found: Array = np.array(change).reshape(len(some), len(t)).T / (plus.step - minus.step)
+    """Return the derivatives (nt, .) of outputs of the numbers `some` by a parameter, at states that do not move.
+
+    The bodies are those of the nominal model: what moves are the points, or the frames of joints.
+    """
+    found, reader = np.zeros((len(t), len(some))), Reader(Result(design.model, t, y))
+    step = design.step(name)
+    for k, j in enumerate(some):
+        if design.outputs[j].kind == "point":
+            high, low = (reader.values(design.outputs_at(name, sign)[j]) for sign in (1.0, -1.0))
+        else:
+            high, low = (_of_moved_joint(design, name, sign * step, design.outputs[j], y) for sign in (1.0, -1.0))
+        change = high - low
+        found[:, k] = (principal(change) if design.outputs[j].what == "angle" else change) / (2.0 * step)
     return found
+
+
+def _of_moved_joint(design: Design, name: str, step: float, output: Output, y: Array) -> Array:
+    """Return the coordinate of a joint, or its rate, (nt,), whose frames and modelled pose are those of a parameter beside its value."""
+    entry = design.model.joints[output.owner]
+    *frames, zero = design.frames_beside(name, output.owner, step)
+    moved = entry._replace(s_bar_i=frames[0], A_bar_i=frames[1], s_bar_j=frames[2], A_bar_j=frames[3])
+    y0 = design.numbers[2] + step * design.all_slopes[name][2]
+    values = coordinates_within_a_turn(moved, y, y0)
+    return _picked(values, output) if output.what == "rate" else _picked(values, output) + float(zero)
+
+
+COLUMNS = {"r": POSITION, "p": EULER, "v": VELOCITY, "omega_bar": OMEGA_BAR}
+"""Quantities of a body that are numbers of its state, and the first of them."""
 
 
 def along_states(model: Model, outputs: Sequence[Output], t: Array, y: Array, dY: Array) -> Array:
     """Return z_y dY (nt, m, n) of outputs of states, by tangents dY (nt, n, ny)."""
     nt, n, ny = dY.shape
-    if (
-        n > 1 and nt > 1 and any(output.kind == "joint" for output in outputs)
-    ):  # turns are counted from time to time, each by itself
-        return np.concatenate([along_states(model, outputs, t, y, dY[:, k : k + 1]) for k in range(n)], axis=2)
+    found = np.zeros((nt, len(outputs), n))
     far = np.abs(dY).max(axis=2)
     d = np.where(far > 0.0, STEP / np.where(far > 0.0, far, 1.0), 0.0)
-    times = t if n == 1 else np.full(n * nt, t[0])  # they do not matter, but may not fall
-    found = np.zeros((nt, len(outputs), n))
+    inverse = np.where(d > 0.0, 1.0 / np.where(d > 0.0, d, 1.0), 0.0)
+    rest = list[int]()
+    for j, output in enumerate(outputs):
+        if output.kind == "body" and output.what in COLUMNS and len(output.component) == 1:
+            found[:, j] = dY[..., WIDTH * model.body_names.index(output.owner) + COLUMNS[output.what] + output.component[0]]
+        elif output.kind == "joint":
+            found[:, j] = _along_joint(model, output, y, dY, d, inverse)
+        else:
+            rest.append(j)
+    if not rest:
+        return found
+    times = np.full(n * nt, t[0])  # they do not matter, but may not fall
     for point, weight in FOURTH:
         moved = y[:, None] + point * d[..., None] * dY
-        reader = Reader(Result(model, times, moved.swapaxes(0, 1).reshape(n * nt, ny)))
-        for j, output in enumerate(outputs):
-            found[:, j] += weight * reader.values(output).reshape(n, nt).T
-    slopes: Array = found / np.where(d > 0.0, d, np.inf)[:, None]
-    return slopes
+        reader = Reader(Result(model, times, moved.reshape(n * nt, ny)))
+        for j in rest:
+            found[:, j] += weight * inverse * reader.values(outputs[j]).reshape(nt, n)
+    return found
+
+
+def _along_joint(model: Model, output: Output, y: Array, dY: Array, d: Array, inverse: Array) -> Array:
+    """Return the derivatives (nt, n) of a coordinate of a joint, or of its rate, along tangents dY (nt, n, ny).
+
+    That of a coordinate is its rate, at the velocities (dr, 2 G dp).  d, inverse: (nt, n) steps of differences
+    """
+    entry, (nt, n, ny) = model.joints[output.owner], dY.shape
+    places = [WIDTH * body for body in {entry.i, entry.j} if body]
+    if output.what == "rate":
+        rates: Array = np.zeros((nt, n))
+        for point, weight in FOURTH:
+            moved = y[:, None] + point * d[..., None] * dY
+            values = coordinates_within_a_turn(entry, moved.reshape(n * nt, ny), model.y0)
+            rates += weight * inverse * _picked(values, output).reshape(nt, n)
+        return rates
+    moving = np.repeat(y[:, None], n, axis=1)
+    for at in places:
+        e, dp = y[:, None, at + EULER : at + VELOCITY], dY[..., at + EULER : at + VELOCITY]
+        moving[..., at + VELOCITY : at + OMEGA_BAR] = dY[..., at : at + EULER]
+        vector = e[..., :1] * dp[..., 1:] - dp[..., :1] * e[..., 1:] - np.cross(e[..., 1:], dp[..., 1:])
+        moving[..., at + OMEGA_BAR : at + WIDTH] = 2.0 * vector
+    found = coordinates_within_a_turn(entry, moving.reshape(nt * n, ny), model.y0)
+    return _picked(found, output, of_rates=True).reshape(nt, n)
+
+
+def _picked(coordinates: Sequence[tuple[str, Array, Array]], output: Output, *, of_rates: bool = False) -> Array:
+    """Return the coordinate that an output names, or its rate if it names that;  of_rates: the rate of a coordinate"""
+    own = [each for each in coordinates if output.what in ("rate", each[0])]
+    _, value, rate = own[output.component[0] if output.component else 0]
+    return rate if of_rates or output.what == "rate" else value
 
 
 def bodies_of(model: Model, output: Output) -> set[int]:
@@ -121,6 +186,7 @@ def read_outputs(design: Design, tangents: Tangents) -> tuple[Array, Array, npt.
     for k, output in enumerate(design.outputs):
         if output.kind in TIMES:
             values[:, k], jacobian[:, k] = tangents.times[output.text]
+    _read_integrals(design, tangents, values, jacobian)
     may_enter_nothing = design.calls_python or tangents.pieces or design.model.parts is not None
     for k, name in enumerate(design.p if may_enter_nothing else ()):
         still = max(float(np.abs(x[:, :, k] if x is jacobian else x[:, k]).max(initial=0.0)) for x in (jacobian, tangents.dY))
@@ -142,7 +208,8 @@ def _read_piece(design: Design, tangents: Tangents, some: slice, values: Array, 
     reader = Reader(Result(design.model, t, y))
     on = {"reaction": design.model.joints, "load": {entry.load.name for entry in design.model.loads}}
     known = [design.is_whole or one.owner in on.get(one.kind, [one.owner]) for one in design.outputs]
-    read = [k for k, one in enumerate(design.outputs) if one.kind not in TIMES and known[k]]
+    apart = tangents.steps is not None
+    read = [k for k, one in enumerate(design.outputs) if one.kind not in TIMES and known[k] and not (apart and is_integral(one))]
     values[some, read] = np.array([reader.values(design.outputs[k]) for k in read]).reshape(len(read), len(t)).T
     plain = [k for k in read if is_of_states(design.outputs[k])]
     others = [k for k in read if k not in plain]
@@ -160,7 +227,34 @@ def _read_piece(design: Design, tangents: Tangents, some: slice, values: Array, 
                     jacobian[some, moving, lane] += change_of_outputs(design, design.p.names[lane], t, y, moving)
     for k, name in enumerate(design.p if others else ()):
         jacobian[some, others, k] = _slope_of_outputs(design, name, (t, y, dt[:, k], dY[:, k]), others)
-    return np.array([k not in read or reader.unique(output) for k, output in enumerate(design.outputs)])
+    return np.array([not (k in read or is_integral(output)) or reader.unique(output) for k, output in enumerate(design.outputs)])
+
+
+def _read_integrals(design: Design, tangents: Tangents, values: Array, jacobian: Array) -> None:
+    """Write values and Jacobians of the integrals over the motion.  Raise UsageError for one over events."""
+    read = [k for k, one in enumerate(design.outputs) if is_integral(one)]
+    whole = tangents.steps
+    if not read or whole is None or len(whole.t) < 2:  # noqa: PLR2004
+        return
+    if whole.pieces:
+        raise UsageError(
+            f"output {design.outputs[read[0]].text!r} is an integral over the run, and events change its law: the derivative through "
+            "them is not there yet. Difference whole runs."
+        )
+    here = np.searchsorted(whole.t, tangents.t)
+    values[:, read] = _read_along(design.model, [design.outputs[k] for k in read], whole.t, whole.y)[here]
+    for k, name in enumerate(design.p):
+
+        def of(side: Variation) -> Any:
+            return partial(_read_along, side.model, [side.outputs[k] for k in read])
+
+        jacobian[:, read, k] = design.along(name, (whole.t, whole.y, whole.dt[:, k], whole.dY[:, k]), of)[here]
+
+
+def _read_along(model: Any, outputs: Sequence[Output], t: Array, y: Array) -> Array:
+    """Return outputs (nt, m) along the steps of a motion."""
+    reader = Reader(Result(model, t, y, _all_steps=True))
+    return np.array([reader.values(output) for output in outputs]).T
 
 
 def _slope_of_outputs(design: Design, name: str, motion: tuple[Array, Array, Array, Array], read: list[int]) -> Array:

@@ -21,16 +21,19 @@ from haugmbd.analysis.assembly.assemble import assemble
 from haugmbd.analysis.equilibrium.equilibrium import equilibrium
 from haugmbd.analysis.equilibrium.small_motions.linearize import linearize
 from haugmbd.analysis.kinematics.kinematics import kinematics
+from haugmbd.choices import is_one_of
 from haugmbd.compiled.array_types import Array
+from haugmbd.contact.contact import Contact
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
 from haugmbd.formulations.accelerations import accelerations
 from haugmbd.math.body_columns import WIDTH
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.state import State
+from haugmbd.plotting.style import set_title, side_legend, stacked_axes
 from haugmbd.sensitivity.direct import Tangents, at_fixed_times, placed, refuse_locks
 from haugmbd.sensitivity.outputs import read_outputs
-from haugmbd.sensitivity.parameters import Builder, Parameters, as_parameters, builder_of
+from haugmbd.sensitivity.parameters import Builder, Built, Parameters, as_parameters, builder_of
 from haugmbd.sensitivity.simulated import simulated
 from haugmbd.sensitivity.statics import balanced, eigenvalues, ordered
 from haugmbd.sensitivity.variations import Design, arguments_of
@@ -41,7 +44,9 @@ from haugmbd.simulation.simulate import simulate
 
 CLOSED = 1e-9
 """Part of the size of the mechanism by which assembling may move a body where the derivative of one closing step is that of all."""
-RUNS = ("simulate", "kinematics", "inverse_dynamics", "accelerations", "assemble", "equilibrium", "linearize")
+IMPACTS = "simulate_impacts"
+"""The older name of a simulation whose contacts are an argument."""
+RUNS = ("simulate", IMPACTS, "kinematics", "inverse_dynamics", "accelerations", "assemble", "equilibrium", "linearize")
 
 
 class OverTime(NamedTuple):
@@ -117,23 +122,24 @@ class Sensitivity(StudyData):
 
     def to_pandas(self) -> Any:
         """Return a pandas DataFrame: outputs by parameters, with the values in the first column."""
-        import pandas  # noqa: PLC0415
-
+        try:
+            import pandas  # noqa: PLC0415  only where it is asked for
+        except ImportError:
+            raise UsageError("to_pandas needs pandas, which is not installed: pip install pandas, or use to_csv.") from None
         frame = pandas.DataFrame(self.jacobian, index=list(self.outputs), columns=list(self.parameters))
         frame.insert(0, "value", self.values)
         return frame
 
     def plot(self, output: str | None = None) -> Any:
         """Draw the relative sensitivities p dz/dp of an output over time; return the Matplotlib figure."""
-        import matplotlib.pyplot as plt  # noqa: PLC0415
-
         k = 0 if output is None else self.outputs.index(output)
-        figure, axes = plt.subplots()
+        figure, (axes,) = stacked_axes(1)
         over = self.over_time
         for j, (name, size) in enumerate(zip(self.parameters, self.p.sizes, strict=True)):
             axes.plot(over.t, over.jacobian[:, k, j] * size, label=name)
-        axes.set(xlabel="t [s]", ylabel=f"change of {self.outputs[k]} for the whole of a parameter")
-        axes.legend()
+        axes.set(xlabel="t [s]", ylabel="change")
+        set_title(axes, f"change of {self.outputs[k]} for the whole of a parameter")
+        side_legend(axes)
         return figure
 
     def __repr__(self) -> str:
@@ -153,7 +159,7 @@ def sensitivity(build: Any, p: Any, outputs: Any, *, run: str = "simulate", **ar
         Names of quantities, such as "body.crank.r[0]", "reaction.A.force[1]", "joint.B.angle", "point.coupler(0.1, 0, 0).v[0]"; or a
         function of the parameters that returns names.
     run : {"simulate", "kinematics", "inverse_dynamics", "accelerations", "assemble", "equilibrium", "linearize"}
-        What is differentiated.
+        What is differentiated; also "simulate_impacts", with contacts among the arguments that `build` returns.
     **arguments
         Those of that function, such as t_end=, h=, integrator=.
 
@@ -176,19 +182,42 @@ def sensitivity(build: Any, p: Any, outputs: Any, *, run: str = "simulate", **ar
     on both sides of each parameter, to about 1e-9.
     Sources: Haug, Wehage, Mani (1984); Griewank and Walther (2008).
     """
-    parameters, run = as_parameters(p), run_of(run)
-    return differentiated(Design(builder_of(build, parameters), parameters, names_of(outputs)), run, arguments)
+    parameters = as_parameters(p)
+    builder, run = road_of(build, parameters, run)
+    return differentiated(Design(builder, parameters, names_of(outputs)), run, arguments)
+
+
+def road_of(build: Any, p: Parameters, run: Any) -> tuple[Builder, str]:
+    """Return the function that builds the system of given values, and the kind of run; contacts that are arguments are parts of it."""
+    run, builder = run_of(run), builder_of(build, p)
+    if run != IMPACTS:
+        return builder, run
+
+    def with_contacts(values: Mapping[str, float]) -> Built:
+        built = builder(values)
+        contacts = built.arguments.pop("contacts", ())
+        contacts = [contacts] if isinstance(contacts, Contact) else list(contacts)
+        if not contacts or not all(isinstance(one, Contact) for one in contacts):
+            raise UsageError(
+                f"run={IMPACTS!r} needs contacts between the bodies that build(...) makes: let it return (system, {{'contacts': [...]}}), "
+                "or system.add(contact), and take run='simulate'."
+            )
+        for one in contacts:
+            built.system.add(one)
+        return built
+
+    return with_contacts, "simulate"
 
 
 def run_of(run: Any) -> str:
     """Return the kind of run. Raise UsageError if there is none of this name."""
-    if run not in RUNS:
+    if not is_one_of(run, RUNS):
         raise UsageError(f"run = {run!r} must be one of {', '.join(map(repr, RUNS))}.")
     return str(run)
 
 
-def differentiated(design: Design, run: str, arguments: dict[str, Any]) -> Sensitivity:
-    """Return the sensitivities of a design."""
+def differentiated(design: Design, run: str, arguments: dict[str, Any], *, over_time: bool = False) -> Sensitivity:
+    """Return the sensitivities of a design;  over_time: whether those at all times are wanted, too"""
     given = arguments_of(design.built, arguments)
     design.ran()
     if run in STATIC:
@@ -196,8 +225,11 @@ def differentiated(design: Design, run: str, arguments: dict[str, Any]) -> Sensi
         unique = np.ones(len(values), dtype=bool)
         return _packed(design, values, jacobian, unique, None)
     tangents = ROADS[run](design, given)
-    values, jacobian, unique = read_outputs(design, tangents.last())
-    return _packed(design, values[0], jacobian[0], unique, tangents)
+    values, jacobian, unique = read_outputs(design, tangents if over_time else tangents.last())
+    found = _packed(design, values[-1], jacobian[-1], unique, tangents)
+    if over_time:
+        found.__dict__["over_time"] = OverTime(tangents.t, values, jacobian)
+    return found
 
 
 def _packed(design: Design, values: Array, jacobian: Array, unique: Any, tangents: Tangents | None) -> Sensitivity:
@@ -245,7 +277,8 @@ def _kinematics(design: Design, arguments: dict[str, Any]) -> Tangents:
     result = kinematics(design.model, **arguments)
     design.ran()
     dY = np.zeros((len(result.t), len(design.p), result.y.shape[1]))
-    return placed(design, result.t, result.y, dY)
+    found = placed(design, result.t, result.y, dY)
+    return found._replace(steps=found)
 
 
 def _accelerations(design: Design, arguments: dict[str, Any]) -> Tangents:
@@ -321,13 +354,28 @@ class Problem:
         Numbers of points at which values and derivatives were computed.
     """
 
-    def __init__(self, build: Any, p: Any, outputs: Any, run: str, arguments: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        build: Any,
+        p: Any,
+        outputs: Any,
+        run: str,
+        arguments: Mapping[str, Any],
+        *,
+        at_end: bool = False,
+        goes_on: bool = False,
+    ) -> None:
+        """Keep what is evaluated.
+
+        at_end: whether outputs at the last time are enough;  goes_on: whether there will be many points, of which one tells of the next
+        """
         self.p: Parameters = as_parameters(p)
-        self._build, self.names = builder_of(build, self.p), names_of(outputs)
-        self.run, self.arguments = run_of(run), dict(arguments)
+        (self._build, self.run), self.names = road_of(build, self.p, run), names_of(outputs)
+        self.arguments = dict(arguments)
         self.evaluations = self.derivatives = 0
         self._of_one_run = np.inf
         self._spent = 0.0
+        self._at_end, self._goes_on, self._known = at_end, goes_on, None
         self._last: tuple[bytes, Sensitivity | None, OverTime | None] = (b"", None, None)
 
     @property
@@ -347,14 +395,17 @@ class Problem:
         self.derivatives += 1
         return self.runs
 
-    def over_time(self, x: Array) -> OverTime:
-        """Return outputs and their derivatives at all times of the run at x (n,)."""
+    def over_time(self, x: Array, *, is_rough: bool = False) -> OverTime:
+        """Return outputs and their derivatives at x (n,): at all times of the run, or at its end;  is_rough: see `Design`"""
         key = np.asarray(x, dtype=np.float64).tobytes()
-        if self._last[0] != key:
+        if self._last[0] != key or (self._last[1] is not None and self._last[1].design.was_rough and not is_rough):
             began = time.process_time()
-            design = Design(self._build, self.p.at(x), self.names)
-            found = differentiated(design, self.run, self.arguments)
-            self._last = (key, found, found.over_time)
+            design = Design(self._build, self.p.at(x), self.names, known=self._known, is_rough=is_rough, remembers=self._goes_on)
+            found = differentiated(design, self.run, self.arguments, over_time=not self._at_end)
+            ends = OverTime(np.zeros(1), found.values[None], found.jacobian[None])
+            self._last = (key, found, ends if self._at_end else found.over_time)
+            if self._goes_on:
+                self._known = design.for_the_next() or self._known
             self._spent += time.process_time() - began
             self._of_one_run = min(self._of_one_run, design.seconds)
             self.evaluations += 1
@@ -363,9 +414,9 @@ class Problem:
         assert over is not None
         return over
 
-    def sensitivity(self, x: Array) -> Sensitivity:
+    def sensitivity(self, x: Array, *, is_rough: bool = False) -> Sensitivity:
         """Return the sensitivities at x."""
-        self.over_time(x)
+        self.over_time(x, is_rough=is_rough)
         assert self._last[1] is not None
         return self._last[1]
 
@@ -376,7 +427,7 @@ def need_times(arguments: Mapping[str, Any], run: str, t: Any) -> dict[str, Any]
     if times.ndim != 1 or not len(times) or not np.isfinite(times).all() or (np.diff(times) <= 0.0).any():
         raise UsageError("t must be times [s], one-dimensional, finite and strictly increasing.")
     given = dict(arguments)
-    if run == "simulate":
+    if run in ("simulate", IMPACTS):
         given.setdefault("t_end", float(times[-1]))
         return given | {"t_eval": times}
     if run in ("kinematics", "inverse_dynamics"):

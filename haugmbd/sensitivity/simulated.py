@@ -21,7 +21,7 @@ from scipy.optimize import brentq
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.gap import gap_at, placed_contacts
-from haugmbd.contact.joint_stop import stops_of
+from haugmbd.contact.joint_stop import rigid_contacts, stops_of
 from haugmbd.diagnostics.reaction_signals import with_signals
 from haugmbd.diagnostics.run_warnings import RunStatus
 from haugmbd.drivers import Expression
@@ -55,13 +55,13 @@ from haugmbd.sensitivity.adjoint import states_beside
 from haugmbd.sensitivity.direct import Tangents, Tape, along_implicit_tape, along_tape
 from haugmbd.sensitivity.implicit_tangents import is_known
 from haugmbd.sensitivity.laws import Law, guards, laws_of_steps, need_one_rate
+from haugmbd.sensitivity.outputs import is_integral
 from haugmbd.sensitivity.parameters import UserFunctionDriver
 from haugmbd.sensitivity.tangents import HALF_EXPLICIT, LIE, RUNGE_KUTTA, SEMI_IMPLICIT, Method
 from haugmbd.sensitivity.variations import Design, Piece, Variation
 from haugmbd.simulation.arguments import choose_integrator
 from haugmbd.simulation.compatibility import resolve_stabilization
 from haugmbd.simulation.hybrid.contact_events import MEETS, OPENS
-from haugmbd.simulation.hybrid.simulator import rigid_contacts
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION
 from haugmbd.simulation.simulate import simulate
@@ -195,7 +195,11 @@ class Motion:
             if not last:
                 assert ended is not None
                 start = self._behind(piece, ended, segment, self.segments[number + 1])
-        return self._collected(tapes, times, ended)
+        found = self._collected(tapes, times, ended)
+        if times is None or not any(map(is_integral, self.design.outputs)):
+            return found._replace(steps=found)
+        whole = np.unique(np.concatenate([times, *(tape.T for _, tape in tapes)]))
+        return found._replace(steps=self._collected(tapes, whole, ended))
 
     def _tape(self, piece: Design, T: Array, Y: Array, inside: Array, start: Array | None, law: Law) -> Tape:
         """Return the tangents along steps."""

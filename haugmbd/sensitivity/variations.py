@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from haugmbd.bodies.frame import TriadChoices
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.scalars import LANES
 from haugmbd.contact.gap import placed_contacts
+from haugmbd.contact.joint_stop import rigid_contacts
 from haugmbd.errors import HaugmbdError, UsageError
 from haugmbd.formulations.newton_euler import NewtonEuler
 from haugmbd.integrators.implicit.base import implicit_tables
@@ -36,7 +37,6 @@ from haugmbd.sensitivity.parameters import (
     varied_model,
 )
 from haugmbd.sensitivity.tangents import Lanes
-from haugmbd.simulation.hybrid.simulator import rigid_contacts
 from haugmbd.simulation.results.named_outputs import Names, Output
 from haugmbd.system.rebuilt import FROZEN
 from haugmbd.workspace.layout import REALS, Pack, place_in, workspace_array
@@ -57,6 +57,9 @@ FEW = 4
 TOGETHER, LINEAR = 1e-3, 1e-13
 """Relative distance by which all parameters move at once, and the second difference of a linear number there, relative to those of its
 kind: the difference on one side of STEP is then wrong by less than 1e-12."""
+TOLD, ROUNDING = 1e-10, 1e-14
+"""Distance of a number, relative to those of its kind, from that which the derivatives at another point tell: of the derivatives, in
+parts of the change of the parameters, and of the number itself."""
 GOLDEN = 0.6180339887
 """Parts by which the steps of different parameters differ, so that their curvatures do not cancel."""
 LONG = 1e-4
@@ -73,9 +76,43 @@ class Variation:
         self.model, self.step, self.arguments, self.outputs = model, step, arguments, outputs
 
     @cached_property
-    def numbers(self) -> tuple[Array, Array, Array]:
+    def numbers(self) -> Numbers:
         """Return the tables, the constant drivers and the modelled state."""
-        return self.model.tables.reals, driver_constants(self.model).ravel(), self.model.y0
+        return self.model.tables.reals, driver_constants(self.model).ravel(), self.model.y0, frames_of(self.model, self.outputs)
+
+
+Numbers = tuple[Array, Array, Array, Array]
+"""The constants of the tables, constant drivers, the modelled state, and the frames of joints whose coordinates are outputs."""
+
+
+def frames_of(model: Model, outputs: Sequence[Output]) -> Array:
+    """Return points, frames and zeros of the joints whose coordinates are outputs, one after the other: FRAME numbers each."""
+    found = [np.zeros(0)]
+    for owner in joints_of(model, outputs):
+        entry: Any = model.joints[owner]
+        found += [np.ravel(x) for x in (entry.s_bar_i, entry.A_bar_i, entry.s_bar_j, entry.A_bar_j, entry.part.q0)]
+    return np.concatenate(found)
+
+
+FRAME = 25
+"""Numbers of two points, two frames and a zero."""
+
+
+def joints_of(model: Model, outputs: Sequence[Output]) -> list[str]:
+    """Return the joints of a model whose coordinates are outputs."""
+    return [owner for owner in dict.fromkeys(one.owner for one in outputs if one.kind == "joint") if owner in model.joints]
+
+
+class Known(NamedTuple):
+    """What a design tells of the next one, at other values.
+
+    x: (n,) its values;  numbers, slopes: of it;  bent: which numbers are not linear in the parameters, by kind
+    """
+
+    x: Array
+    numbers: Numbers
+    slopes: Mapping[str, Numbers]
+    bent: Sequence[Any]
 
 
 def given_values(p: Mapping[str, float]) -> dict[str, float]:
@@ -87,12 +124,29 @@ def given_values(p: Mapping[str, float]) -> dict[str, float]:
 
 
 class Design:
-    """A system of nominal values, and its variations."""
+    """A system of nominal values, and its variations.
+
+    known: what another design of the same function tells, see `Known`;  is_rough: whether derivatives of numbers that are not linear may
+    be one-sided differences, right to about 1e-4;  was_rough: whether one was;  remembers: whether the next one will ask
+    """
 
     is_whole = True
 
-    def __init__(self, build: Builder, p: Parameters, names: Names) -> None:
+    known: Known | None = None
+    is_rough = was_rough = remembers = False
+
+    def __init__(
+        self,
+        build: Builder,
+        p: Parameters,
+        names: Names,
+        *,
+        known: Known | None = None,
+        is_rough: bool = False,
+        remembers: bool = False,
+    ) -> None:
         self.began, self.seconds = time.process_time(), 0.0
+        self.known, self.is_rough, self.remembers = known, is_rough, remembers
         self.build, self.p, self.names = build, p, names
         self.triads = TriadChoices()
         with self.triads.used():
@@ -104,6 +158,7 @@ class Design:
         self.outputs = names(dict(p))
         self._sides: dict[str, tuple[Variation, Variation]] = {}
         self._plus: dict[str, Variation] = {}
+        self._outputs_at: dict[tuple[str, float], tuple[Output, ...]] = {}
 
     @cached_property
     def calls_python(self) -> bool:
@@ -129,12 +184,35 @@ class Design:
             ) from error
         return Variation(model, next(iter(steps.values())), built.arguments, self.names(values))
 
+    def step(self, name: str) -> float:
+        """Return the distance of the models on both sides of a parameter."""
+        return STEP * self.p.part(name).size
+
+    def outputs_at(self, name: str, sign: float) -> tuple[Output, ...]:
+        """Return the outputs on one side of a parameter: a point may move with it."""
+        key = name, sign
+        if key not in self._outputs_at:
+            self._outputs_at[key] = self.names(dict(self.p) | {name: self.p[name] + sign * self.step(name)})
+        return self._outputs_at[key]
+
+    def moves_joint(self, name: str, owner: str) -> bool:
+        """Return whether the frames of a joint, or the zero of its coordinate, move with a parameter, at states that do not."""
+        first = FRAME * joints_of(self.model, self.outputs).index(owner)
+        return bool(self.all_slopes[name][3][first : first + FRAME].any())
+
+    def frames_beside(self, name: str, owner: str, step: float) -> tuple[Array, Array, Array, Array, Array]:
+        """Return points and frames of a joint on its bodies, s_bar_i, A_bar_i, s_bar_j, A_bar_j, and its zero, beside the value."""
+        first = FRAME * joints_of(self.model, self.outputs).index(owner)
+        numbers, slopes = (x[3][first : first + FRAME] for x in (self.numbers, self.all_slopes[name]))
+        moved = numbers + step * slopes
+        return moved[:3], moved[3:12].reshape(3, 3), moved[12:15], moved[15:24].reshape(3, 3), moved[24]
+
     def plus(self, name: str) -> Variation:
         """Return the variation on the upper side of a parameter alone."""
         if name in self._sides:
             return self._sides[name][0]
         if name not in self._plus:
-            self._plus[name] = self.variation(name, STEP * self.p.part(name).size)
+            self._plus[name] = self.variation(name, self.step(name))
         return self._plus[name]
 
     def ran(self) -> None:
@@ -173,17 +251,77 @@ class Design:
         return slope
 
     @cached_property
-    def numbers(self) -> tuple[Array, Array, Array]:
-        """Return the nominal tables, constant drivers and modelled state."""
-        return self.model.tables.reals, driver_constants(self.model).ravel(), self.model.y0
+    def numbers(self) -> Numbers:
+        """Return the nominal tables, constant drivers, modelled state, and frames of joints that are outputs."""
+        return self.nominal.numbers
 
     @cached_property
     def slopes(self) -> dict[str, tuple[Array, Array, Array]]:
-        """Return the derivatives of the numbers by each parameter. Raise UsageError for one that enters nothing, or at a kink."""
-        return {name: self._slopes_of(name) for name in self.p}
+        """Return the derivatives of tables, constant drivers and modelled state by each parameter, see `all_slopes`."""
+        return {name: found[:3] for name, found in self.all_slopes.items()}
 
     @cached_property
-    def _units(self) -> tuple[Array, Array, Array]:
+    def all_slopes(self) -> dict[str, Numbers]:
+        """Return the derivatives of the numbers by each parameter. Raise UsageError for one that enters nothing, or at a kink."""
+        return {name: self._known_slopes(name) or self._slopes_of(name) for name in self.p}
+
+    def _known_slopes(self, name: str) -> Numbers | None:
+        """Return the derivatives that another design knows, if they are those of numbers that are linear in all parameters."""
+        return self.known.slopes[name] if self.known is not None and name in self._told else None
+
+    @cached_property
+    def _told(self) -> frozenset[str]:
+        """Return the parameters that move only numbers that are linear in all, where another design tells these numbers right.
+
+        A model beside the value, with these parameters moved, must be told, too: there may be a law that does not act at the other values.
+        """
+        known, nothing = self.known, frozenset[str]()
+        if known is None or any(a.shape != b.shape for a, b in zip(known.numbers, self.numbers, strict=True)):
+            return nothing
+        linear = [
+            name for name in self.p if not any(b[dx != 0.0].any() for b, dx in zip(known.bent, known.slopes[name], strict=True))
+        ]
+        steps = {name: step for name, step in self._together().items() if name in linear}
+        try:
+            beside = self.moved(steps).numbers if steps else self.numbers
+        except UsageError:
+            return nothing
+        moved = dict(zip(self.p, self.p.values_array - known.x, strict=True))
+        far = float(np.abs(np.array(list(moved.values())) / self.p.sizes).max())
+        for kind, (x, other, unit) in enumerate(zip(self.numbers, beside, self._units, strict=True)):
+            told, further = (
+                start + sum(d * known.slopes[name][kind] for name, d in change.items())
+                for start, change in ((known.numbers[kind], moved), (x, steps))
+            )
+            off = (np.abs(x - told) > (TOLD * far + ROUNDING) * unit) & ~known.bent[kind]
+            off |= np.abs(other - further) > (2.0 * TOLD * TOGETHER + ROUNDING) * unit
+            if kind == 0:
+                off[self._frozen] = False
+            if off.any():
+                return nothing
+        return frozenset(linear)
+
+    @cached_property
+    def _frozen(self) -> Any:
+        """Return which constants of the tables are those of the nominal model in all others, see `rebuilt`."""
+        found = np.zeros(len(self.numbers[0]), dtype=bool)
+        for frozen in FROZEN:
+            start, rows, columns = self.model.tables.place(frozen)
+            found[start : start + rows * columns] = True
+        return found
+
+    def _together(self) -> dict[str, float]:
+        """Return steps of all parameters at once, by different parts of their sizes, so that nothing cancels."""
+        return {name: TOGETHER * (1.0 + (k * GOLDEN) % 1.0) * self.p.part(name).size for k, name in enumerate(self.p)}
+
+    def for_the_next(self) -> Known | None:
+        """Return what this design tells of one at other values; None if it does not know what is linear."""
+        if self._bent is None or not self.is_whole:
+            return None
+        return Known(self.p.values_array, self.numbers, self.all_slopes, self._bent)
+
+    @cached_property
+    def _units(self) -> Numbers:
         """Return of each number the largest of its kind, at least."""
         reals = np.ones(len(self.numbers[0]))
         for name in ("INERTIA", "GRAVITY", "X_BAR", "ROW_REALS", "FORCE_REALS", "DRIVER_NUMBERS", "FRICTION_REALS"):
@@ -193,25 +331,27 @@ class Design:
             part = np.abs(self.model.tables[name])
             most = np.broadcast_to(part.max(axis=0) if name == "INERTIA" else part, part.shape)
             reals[start : start + rows * columns] = np.maximum(most, most.max() * 1e-3 + 1e-30).ravel()
-        return reals, np.maximum(np.abs(self.numbers[1]), 1.0), np.maximum(np.abs(self.numbers[2]), 1.0)
+        one, two, three = (np.maximum(np.abs(x), 1.0) for x in self.numbers[1:])
+        return reals, one, two, three
 
-    def _slopes_of(self, name: str) -> tuple[Array, Array, Array]:
+    def _slopes_of(self, name: str) -> Numbers:
         plus = self.plus(name)
         slopes = [(high - x) / plus.step for high, x in zip(plus.numbers, self.numbers, strict=True)]
-        if self._bends(plus):
+        bends = self._bends(plus)
+        if bends and self.is_rough:
+            self.was_rough = True
+        elif bends:
             plus, minus = self.sides(name)
             pairs = zip(plus.numbers, minus.numbers, strict=True)
             slopes, curved = [(high - low) / (plus.step - minus.step) for high, low in pairs], self._curvature(plus, minus)
             if curved > CURVED:
                 slopes = self._fourth_order(name, slopes, curved) or self._sixth_order(name, curved)
-        for frozen in FROZEN:
-            start, rows, columns = self.model.tables.place(frozen)
-            slopes[0][start : start + rows * columns] = 0.0
+        slopes[0][self._frozen] = 0.0
         size = self.p.part(name).size
         self._need_entry(name, plus, slopes)
         for dx, unit in zip(slopes, self._units, strict=True):
             dx[np.abs(dx) * size <= NOTHING * unit / STEP * 1e-2] = 0.0
-        return slopes[0], slopes[1], slopes[2]
+        return slopes[0], slopes[1], slopes[2], slopes[3]
 
     @cached_property
     def _bent(self) -> list[Any] | None:
@@ -219,9 +359,11 @@ class Design:
 
         None if this is not known: few parameters, or no model there.
         """
-        if len(self.p) < FEW:
+        if self.known is not None and self._told:
+            return list(self.known.bent)
+        if len(self.p) < (1 if self.remembers else FEW):
             return None
-        steps = {name: TOGETHER * (1.0 + (k * GOLDEN) % 1.0) * self.p.part(name).size for k, name in enumerate(self.p)}
+        steps = self._together()
         try:
             ends = [self.moved({name: sign * step for name, step in steps.items()}).numbers for sign in (1.0, -1.0)]
         except UsageError:
@@ -253,7 +395,7 @@ class Design:
 
     def enters(self, name: str) -> bool:
         """Return whether a number of the model changes with a parameter."""
-        moves = self._moves(self.slopes[name], self.p.part(name).size)
+        moves = self._moves(self.all_slopes[name], self.p.part(name).size)
         return moves or contact_numbers(self.plus(name).model) != contact_numbers(self.model)
 
     def _curvature(self, plus: Variation, minus: Variation) -> float:
@@ -371,7 +513,7 @@ class Piece(Design):
     def __init__(self, whole: Design, model: Model, varied: Callable[[Variation], Model]) -> None:
         self.whole, self._varied = whole, varied
         self.build, self.p, self.names, self.triads, self.built = whole.build, whole.p, whole.names, whole.triads, whole.built
-        self.model, self.outputs, self._sides, self._plus = model, whole.outputs, {}, {}
+        self.model, self.outputs, self._sides, self._plus, self._outputs_at = model, whole.outputs, {}, {}, {}
 
     def moved(self, steps: Mapping[str, float]) -> Variation:
         side = self.whole.moved(steps)

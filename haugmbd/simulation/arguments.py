@@ -20,10 +20,14 @@ from haugmbd.errors import ModelError, UsageError
 from haugmbd.integrators import RK4, DormandPrince
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.default_number import DefaultNumber
+from haugmbd.integrators.events import Switch
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.model.inspection.driver_breaks import interval_faults
 from haugmbd.model.inspection.given import need_state
+from haugmbd.model.inspection.run_memory import freewheels_of
 from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.system.structures import structures_of
 from haugmbd.system.system import System
 
 Method = TypeVar("Method", bound=Any)
@@ -48,18 +52,11 @@ def check_numbers(integrator: Any, **numbers: Any) -> None:
         raise UsageError(f"integrator = {integrator!r} must be an object: RK4(h), DormandPrince(...) or SciPySolver(...){meant}.")
 
 
-def check_flags(**flags: Any) -> None:
-    """Raise UsageError for a value that is neither True nor False."""
-    for name, value in flags.items():
-        if value is True or value is False:
-            continue
-        if not isinstance(value, bool | np.bool_):
-            raise UsageError(f"{name} = {value!r} must be True or False.")
-
-
 def check_limit(most: Any) -> None:
     """Raise UsageError unless the limit is a number of 1 or more."""
-    if not (isinstance(most, int | float) and np.isfinite(most) and most >= 1.0):
+    if isinstance(most, bool) or not (
+        isinstance(most, int | float) and np.isfinite(plain_float("most_per_second", most)) and most >= 1.0
+    ):
         raise UsageError(f"most_per_second = {most!r} must be a number, 1 or more.")
 
 
@@ -151,6 +148,7 @@ def check_kinds(system: Any, state: Any, stabilization: Any) -> None:
 
 def choose_integrator(h: float | None, rtol: float | None, atol: float | None, given: Integrator | None) -> Integrator:
     """Return the integrator that the arguments select."""
+    check_numbers(given, h=h, rtol=rtol, atol=atol)
     if h is not None and (rtol is not None or atol is not None):
         raise UsageError(f"h = {h} selects a fixed step, and rtol or atol an adaptive one: give one of them.")
     if given is None:
@@ -214,7 +212,7 @@ def check_interval(method: Integrator, t_start: float, t_end: float, every: int)
     """Raise UsageError for an empty interval and a step that is not valid."""
     if not (np.isfinite(t_end) and t_end > t_start):
         raise UsageError(f"t_end = {t_end} s must be a finite time after the start, t = {t_start:g} s.")
-    if not (np.isfinite(every) and every >= 1 and every == int(every)):
+    if not (1.0 <= float(every) <= MOST_STEPS and every == int(every)):
         raise UsageError(f"store_every = {every} must be a whole number of steps, 1 or more.")
     method.check(t_end - t_start)
     if method.step is not None and (t_end - t_start) / method.step > MOST_STEPS:
@@ -237,3 +235,12 @@ def need_no_stops(model: Model, what: str) -> None:
             f"{what} needs a smooth motion, and {stop} is rigid: the velocities jump at its hits. Make it compliant: k= and c= of a "
             "JointLimit, or a ContactForce."
         )
+
+
+def needs_switching(model: Model, events: Any, state: Any) -> bool:
+    """Return whether an event switches parts, or the state has another structure than the model."""
+    if isinstance(state, State) and state.structure is not None and state.structure != structures_of(model).first:
+        return True
+    if freewheels_of(model):
+        return True
+    return isinstance(events, list | tuple) and any(isinstance(event, Switch) for event in events)

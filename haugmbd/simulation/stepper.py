@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from haugmbd.choices import check_flags
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.status_codes import OK
 from haugmbd.deprecated import check_keywords, public_class
@@ -43,11 +44,11 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.arguments import (
     check_drivers,
-    check_flags,
     check_friction,
     check_kinds,
     check_numbers,
     choose_integrator,
+    needs_switching,
     rigid_stop,
 )
 from haugmbd.simulation.compatibility import resolve_stabilization
@@ -60,7 +61,6 @@ from haugmbd.simulation.stepping.broken_motions import with_known_turns
 from haugmbd.simulation.stepping.drift import AngleDrift
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.simulation.stepping.run import Run
-from haugmbd.simulation.switching import needs_switching
 from haugmbd.system.checks.constraint_residuals import has_branches
 from haugmbd.system.checks.function_ranges import has_ranges
 from haugmbd.system.checks.known_turns import counted_angles, counts_turns
@@ -374,7 +374,7 @@ class Stepper:
         else 0); and of drivers of joints, such as a RotationDriver, whose acceleration is set: angle and rate go on from it.
     outputs : sequence of str
         Names of quantities, `PART.QUANTITY`: "crank.r", "crank.v[0]", "pin.angle", "pin.rate", "pin.force", "motor.torque",
-        "spring.length", "pid.out", "energy.total".
+        "spring.length", "pid.out", "energy.kinetic".
     project_velocity : bool
         Whether to project inconsistent initial velocities.
 
@@ -427,7 +427,7 @@ class Stepper:
         check_numbers(integrator, h=h)
         check_flags(project_velocity=project_velocity)
         check_formulation(formulation)
-        if h is None or not (np.isfinite(h) and h > 0.0):
+        if h is None or not (np.isfinite(float(h)) and h > 0.0):
             raise UsageError(f"{WHO}: the step h = {h!r} s must be a positive number.")
         self.h = float(h)
         given = model_given(system, WHO)

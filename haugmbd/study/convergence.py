@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
+from haugmbd.choices import is_one_of
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords, did_you_mean
 from haugmbd.errors import UsageError
 from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.plotting.style import COLORS, axes, literal, side_legend
+from haugmbd.plotting.style import COLORS, axes, set_title, side_legend
 from haugmbd.simulation.arguments import check_budget, check_numbers, need_no_stops
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.study_data import Columns, StudyData, column
@@ -203,7 +204,7 @@ class Convergence(StudyData):
         if band > low:
             ax.axhspan(low, band, color=BAND, zorder=0, label="reference not good enough")
             ax.set_ylim(bottom=low)
-        ax.set_title(f"{literal(self.model_name)}: error in {group}, {'largest' if where == 'max' else 'at the end'}", loc="left")
+        set_title(ax, f"{self.model_name}: error in {group}, {'largest' if where == 'max' else 'at the end'}")
         ax.set_xticks(self.h, [f"{x:g}" for x in self.h])
         ax.minorticks_off()
         ax.set_xlabel("h [s]")
@@ -216,7 +217,7 @@ class Convergence(StudyData):
             raise UsageError(f"no method {label!r}: {', '.join(map(repr, self.labels))}{did_you_mean(str(label), self.labels)}.")
         if group not in self.groups:
             raise UsageError(f"no group {group!r}: {', '.join(self.groups)}{did_you_mean(str(group), self.groups)}.")
-        if where not in ("max", "end"):
+        if not is_one_of(where, ("max", "end")):
             raise UsageError(f"where is {where!r}: give 'max' or 'end'.")
 
 

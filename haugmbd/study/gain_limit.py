@@ -12,12 +12,13 @@ from math import inf, log10
 
 import numpy as np
 
+from haugmbd.choices import check_flags
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import UsageError
 from haugmbd.integrators.base import Integrator
 from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model
-from haugmbd.simulation.arguments import check_flags, need_no_stops
+from haugmbd.simulation.arguments import need_no_stops
 from haugmbd.simulation.results.study_data import Columns, StudyData, column
 from haugmbd.simulation.run_methods import NEWTON_EULER
 from haugmbd.simulation.stepping.progress import Progress

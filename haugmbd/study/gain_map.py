@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.batches.threads import in_blocks, processors
+from haugmbd.choices import check_flags
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.violation import COLUMN, Level
@@ -26,7 +27,7 @@ from haugmbd.integrators import RK4, Baumgarte
 from haugmbd.integrators.base import Integrator
 from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model
-from haugmbd.simulation.arguments import check_flags, need_no_stops
+from haugmbd.simulation.arguments import need_no_stops
 from haugmbd.simulation.results.study_data import Columns, StudyData, column
 from haugmbd.simulation.run_methods import NEWTON_EULER
 from haugmbd.simulation.stepping.progress import Progress

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from haugmbd.choices import is_one_of
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords, did_you_mean
 from haugmbd.errors import UsageError
@@ -24,7 +25,7 @@ from haugmbd.integrators.base import Integrator
 from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.plotting.style import axes, literal, side_legend
+from haugmbd.plotting.style import axes, set_title, side_legend
 from haugmbd.simulation.arguments import check_numbers, need_no_stops
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.study_data import Columns, StudyData, column
@@ -107,7 +108,7 @@ class ProjectionInterval(StudyData):
         UsageError
             If the level is unknown.
         """
-        if level not in LEVELS:
+        if not is_one_of(level, LEVELS):
             raise UsageError(f"no level {level!r}: 'position' or 'velocity'{did_you_mean(str(level), LEVELS)}.")
         y = self.violation[level]
         counts = (self.every > 1) & np.isfinite(y) & (y > 0.0)
@@ -162,7 +163,7 @@ class ProjectionInterval(StudyData):
                 )
         ax.set_xticks(self.every, [str(n) for n in self.every])
         ax.minorticks_off()
-        ax.set_title(f"{literal(self.model_name)}: violation over the interval of projection, h = {self.h:g} s", loc="left")
+        set_title(ax, f"{self.model_name}: violation over the interval of projection, h = {self.h:g} s")
         ax.set_xlabel("steps from projection to projection")
         ax.set_ylabel("largest violation")
         side_legend(ax)

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from haugmbd.choices import check_flags
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import UsageError
 from haugmbd.model.inspection.given import need_state
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.results.result import Result
 from haugmbd.study.comparison.runs import Cell, Reference, check_reference, compute_reference, default_reference, run_cells
 from haugmbd.study.error_groups import GroupErrors, Outputs, group_errors

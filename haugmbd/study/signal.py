@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from haugmbd.choices import is_one_of
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.diagnostics.violation import Level
 from haugmbd.errors import UsageError
@@ -67,7 +68,7 @@ def chosen_rows(model: Model, joint: str | None = None) -> Ints:
 
 def signal_name(model: Model, level: Level, joint: str | None = None) -> str:
     """Return what `violation_signal` is, with its unit."""
-    if level not in SYMBOL:
+    if not is_one_of(level, SYMBOL):
         raise UsageError(f"level is {level!r}: give one of {', '.join(map(repr, SYMBOL))}.")
     chosen = chosen_rows(model, joint)
     if len(chosen) > 1:

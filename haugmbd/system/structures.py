@@ -137,6 +137,11 @@ class Structures:
         found: Structure = self.first if state.structure is None else state.structure
         return found
 
+    def of_model(self, model: Model) -> Structure:
+        """Return the structure of a model of the mechanism."""
+        found: Structure = Structure() if model.parts is None else model.parts.structure
+        return found
+
     def named(self, name: str, who: str) -> Any:
         """Return the part of this name. Raise UsageError, with the nearest name, if there is none, or more than one."""
         found = [part for part in self.parts.parts if part.name == name]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from haugmbd.bodies.body import Body
+from haugmbd.choices import check_flags
 from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.joint import Joint, Single
 from haugmbd.constraints.registry import ROW_KINDS as CONSTRAINTS
@@ -21,7 +22,6 @@ from haugmbd.formulations.base import Formulation
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.model.model import Model
-from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.system.build import build_model
 from haugmbd.system.custom_joint import JointLike, Wrapped

@@ -16,9 +16,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from haugmbd.choices import check_flags, is_one_of
 from haugmbd.errors import UsageError
 from haugmbd.formats import FILMS, PICTURES
-from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.results.io.paths import path_of, unwritable
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.viewer.animate import animate, maximal, mechanism_of
@@ -157,8 +157,10 @@ def _interrupted(where: Path, made: int, n: int) -> KeyboardInterrupt:
 
 def _photographed(screens: Iterator[bytes], where: Path, fps: int, bar: Progress) -> int:
     """Write pictures of the page as a film, after Ctrl-C those so far; return their number."""
-    from PIL import Image  # noqa: PLC0415  comes with matplotlib
-
+    try:
+        from PIL import Image  # noqa: PLC0415  comes with matplotlib
+    except ImportError:
+        raise UsageError("films need Pillow, which is not installed: pip install pillow; it comes with matplotlib, too.") from None
     pictures: list[Any] = []
     try:
         for png in screens:
@@ -272,7 +274,7 @@ def _ending(path: str | Path, known: tuple[str, ...]) -> Path:
 
 def _engine(through: str) -> str:
     """Return the program that draws. Raise UsageError for an unknown one."""
-    if through not in ("matplotlib", "chromium"):
+    if not is_one_of(through, ("matplotlib", "chromium")):
         raise UsageError(f"through is {through!r}: give 'matplotlib' or 'chromium'.")
     return through
 

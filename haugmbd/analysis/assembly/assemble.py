@@ -52,6 +52,7 @@ from haugmbd.analysis.assembly.result import (
 from haugmbd.analysis.initial_model import beginning_at, compiled, examined, start_of, with_angles
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.validation import numbers
+from haugmbd.choices import check_flags
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import check_keywords
@@ -62,7 +63,6 @@ from haugmbd.model.inspection.identity import number_of
 from haugmbd.model.labels import JointEntry
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.system.checks.constraint_residuals import constraint_gaps, position_faults
 from haugmbd.system.checks.contradictions import Contradiction, contradiction_faults
@@ -219,7 +219,7 @@ def assemble(
     -----
     Source: Haug (2021), spatial kinematic analysis: assembly of a mechanism.
     """
-    check_flags(progress=progress, record=record, apart=apart)
+    check_flags(progress=progress, record=record, apart=apart, repair=repair)
     model = compiled(system, "assemble", tolerance)
     if apart:
         if hold or weights is not None:

@@ -28,6 +28,7 @@ from haugmbd.analysis.assembly.regularized_least_squares import dense
 from haugmbd.analysis.assembly.result import redundant_rows_hold, settled
 from haugmbd.analysis.initial_model import beginning_at, compiled, examined, start_of, with_angles
 from haugmbd.bodies.body import Body
+from haugmbd.choices import check_flags
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import check_keywords, public_class
@@ -35,7 +36,6 @@ from haugmbd.errors import AssemblyError, Fault, UsageError
 from haugmbd.math.euler_parameters import conjugate, logarithm, product
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.system.checks.contradictions import contradiction_faults
 from haugmbd.system.system import System

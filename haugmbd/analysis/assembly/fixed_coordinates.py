@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import pi
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -100,12 +100,12 @@ def read_fixed_coordinates(
     model: Model, start: State, hold: Iterable[FixedCoordinates | Body | Joint] | FixedCoordinates | Body | Joint
 ) -> Held:
     """Return the fixed coordinates. Raise UsageError for targets and coordinates that do not exist, or cannot be held."""
-    if isinstance(hold, FixedCoordinates | Body | Joint | str) or not isinstance(hold, Iterable):
-        hold = (hold,)
+    several = isinstance(hold, Iterable) and not isinstance(hold, FixedCoordinates | Body | Joint | str | np.ndarray)
+    held: Any = hold if several else (hold,)
     free = np.ones((model.nb + 1, 6), dtype=bool)
     r, v = start.r.copy(), start.v.copy()
     joints, names = [], []
-    for fixed in (h if isinstance(h, FixedCoordinates) else FixedCoordinates(h) for h in hold):
+    for fixed in (h if isinstance(h, FixedCoordinates) else FixedCoordinates(h) for h in held):
         if not isinstance(fixed.target, Body | Joint):
             raise UsageError(
                 f"hold: {fixed.target!r} is neither a body nor a joint. Give the object that system.add(...) returned."

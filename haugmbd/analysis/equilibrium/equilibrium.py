@@ -45,6 +45,7 @@ from haugmbd.analysis.equilibrium.tangent_matrices import damping
 from haugmbd.analysis.equilibrium.tangent_space import ERRORS, NOISE, RANK_TOL, inertia, rate_of_motions, scale_of
 from haugmbd.analysis.mobility.free_motions import largest, motion_text, turns_first
 from haugmbd.analysis.regular_pose import check_regular
+from haugmbd.choices import check_flags
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.contact_warnings import pulls_of
@@ -54,7 +55,6 @@ from haugmbd.model.dependent_rows import MinimumNorm
 from haugmbd.model.inspection.run_memory import need_no_friction, stop_faults, touched_stops
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.system.checks.constraint_residuals import position_faults
 from haugmbd.system.system import System

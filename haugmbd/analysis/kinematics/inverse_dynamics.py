@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.analysis.kinematics.kinematics import determined_or_raise, driven_model, followed, read_times
+from haugmbd.choices import check_flags
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import check_keywords, public_class
@@ -38,7 +39,6 @@ from haugmbd.model.labels import no_such
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import analyse_rank, report_of
-from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.system.checks.constraint_residuals import position_faults, state_faults, unsound_states, velocity_faults
@@ -133,8 +133,8 @@ def inverse_dynamics(
     system : System or Model
         A mechanism with as many drivers as degrees of freedom. Joints may be redundant.
     motion : array_like (nt,), Result, State or sequence of State
-        Times [s], at which the motion is computed as by `kinematics`; or states that fulfil the constraints and drivers; of an
-        ImpactResult with impacts one of its segments.
+        Times [s], at which the motion is computed as by `kinematics`; or states that fulfil the constraints and drivers; of a
+        Result with impacts one of its segments.
     drivers : iterable of Joint or str, optional
         Drivers whose forces are computed; by default all joints with a driver that is not constant.
     redundancy : DropDependentRows or MinimumNorm, optional
@@ -260,7 +260,7 @@ def _check_fit(result: Result) -> None:
 def _names(model: Model, drivers: Iterable[Joint | str] | None) -> list[str]:
     """Return the names of the joints whose forces are computed."""
     if drivers is not None:
-        joints = (drivers,) if isinstance(drivers, str | Joint) else drivers
+        joints = drivers if isinstance(drivers, Iterable) and not isinstance(drivers, str | np.ndarray) else (drivers,)
         return [entry_of(model, d, "drivers").name if isinstance(d, Joint) else str(d) for d in joints]
     moving = {k for k, driver in enumerate(model.drivers) if not isinstance(driver, Constant)}
     return list(dict.fromkeys(model.labels[row].joint for row, k in enumerate(model.drivers_of_rows().tolist()) if k in moving))

@@ -26,6 +26,7 @@ from haugmbd.analysis.kinematics.path_following import Followed, PathPoint, Trac
 from haugmbd.analysis.mobility.free_motions import freedom_at, joints_of, motion_words
 from haugmbd.analysis.mobility.mobility import mobility, position_rank
 from haugmbd.bodies.validation import numbers
+from haugmbd.choices import check_flags
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.contact_warnings import sampled_lift_off_notes
@@ -41,7 +42,6 @@ from haugmbd.model.inspection.run_memory import need_no_freewheels, stop_faults,
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import put_row_scale, rank_report
-from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.results.records import Counters
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.stepping.progress import Progress

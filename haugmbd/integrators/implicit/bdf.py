@@ -28,6 +28,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from haugmbd.choices import is_one_of
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.array_views import borrow, borrow_line
 from haugmbd.compiled.function_pointers import Routine
@@ -348,7 +349,7 @@ class BDF(ImplicitFixedOrAdaptive):
 
     def check(self, span: float) -> None:
         super().check(span)
-        if self.order not in (None, 1, 2, 3, 4, 5):
+        if not is_one_of(self.order, (None, 1, 2, 3, 4, 5)):
             raise UsageError(f"BDF has orders 1 to 5, not {self.order!r}; from 7 on it is unstable, and 6 nearly so.")
 
     @property

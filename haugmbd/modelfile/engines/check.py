@@ -18,6 +18,7 @@ from types import ModuleType
 import numpy as np
 
 from haugmbd.analysis.assembly.assemble import assemble
+from haugmbd.choices import check_flags, is_one_of
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import check_keywords, did_you_mean
@@ -33,7 +34,6 @@ from haugmbd.modelfile.engines.base import Reduced
 from haugmbd.modelfile.engines.report import EngineCheck
 from haugmbd.modelfile.files import at_state
 from haugmbd.modelfile.parts.joint_loads import value_at
-from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.system.system import System
 
@@ -90,7 +90,7 @@ def crosscheck_engine(
     reads none. Exudyn has its own joints in Euler parameters, whose Jacobians are used.
     Source: Featherstone (2008), ch. 8: closed-loop systems.
     """
-    if engine not in ENGINES:
+    if not is_one_of(engine, ENGINES):
         raise UsageError(f"engine is {engine!r}{did_you_mean(str(engine), ENGINES)}; there are {', '.join(map(repr, ENGINES))}.")
     if not isinstance(system, System):
         raise UsageError(f"system is {system!r:.60}, must be a System.")

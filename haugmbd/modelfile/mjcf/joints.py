@@ -9,11 +9,11 @@ r"""The joints of a body against its parent: one, or several that act one after 
 
 Where no joint of the catalogue stands for all of them, links are between them:
 
-    parent --joint 1-- link 1 --joint 2-- link 2 ... --joint n-- body        link k: small, without weight worth the name, at anchor k
+    parent --joint 1-- link 1 --joint 2-- link 2 ... --joint n-- body        link k: without mass, at anchor k
     w_k = w_(k-1) + a_k q_k'             v_k = v_(k-1) + a_k q_k' x (x_k - anchor_k)    of a hinge,    v_(k-1) + a_k q_k'    of a slide
 
-MuJoCo's joints of one body are such a chain with links that have no inertia at all. Joints that are dependent, S q' = 0 with
-S = (a_k, 0) of a slide, (-a_k x anchor_k, a_k) of a hinge, would move the links alone; an armature of one of them holds them.
+MuJoCo's joints of one body are such a chain, of links that have no inertia at all. Joints that are dependent, S q' = 0 with
+S = (a_k, 0) of a slide, (-a_k x anchor_k, a_k) of a hinge, would move the links alone; the rotor of an armature holds them.
 Source: MuJoCo's documentation, XML reference: joint; Computation: kinematics.
 """
 
@@ -38,11 +38,8 @@ from haugmbd.modelfile.parts.equations import Equations
 ALIGNED = 1e-9
 """Sine of an angle, or a distance [m], of axes that are one: far below typed digits, far above rounding."""
 DEPENDENT = 1e-6
-"""Singular value of S, with lengths relative to the distance of the joints, below which joints are dependent: the motion of a link
-would be that of its own small inertia."""
-PART, RADIUS = 1e-9, 0.01
-"""Mass of a link, of that of the tree of bodies that it is in, and its radius of gyration [m]. It changes accelerations by as much times
-the condition of the mass matrix, up to 1e-7 in robots; a smaller one would show in rounding."""
+"""Singular value of S, with lengths relative to the distance of the joints, below which joints are dependent: a link, which has no
+inertia, could move alone."""
 
 
 def joint_of(name: str, i: Body, j: Body, kinds: list[int], anchors: Any, axes: Any) -> Joint | None:
@@ -145,7 +142,6 @@ def links_between(engine: Engine, parent: int, numbers: list[int], taken: Collec
     twist = np.zeros(6)
     engine.mujoco.mj_objectVelocity(m, d, engine.mujoco.mjtObj.mjOBJ_XBODY, parent, twist, 0)
     omega, v, at, links = twist[:3], twist[3:], np.array(d.xpos[parent]), list[Body]()
-    mass = PART * float(m.body_subtreemass[m.body_rootid[m.jnt_bodyid[numbers[0]]]])
     for n in numbers[:-1]:
         rate, anchor = float(d.qvel[m.jnt_dofadr[n]]) * d.xaxis[n], np.array(d.xanchor[n])
         if m.jnt_type[n] == HINGE:
@@ -156,6 +152,5 @@ def links_between(engine: Engine, parent: int, numbers: list[int], taken: Collec
         name = f"{engine.name('joint', n)} link"
         while name in taken:
             name += "_"
-        moments = np.full(3, mass * RADIUS**2)
-        links.append(Body(name, mass, moments, r=anchor, v=v + cross(omega, anchor - at), omega_bar=omega, shape=()))
+        links.append(Body(name, 0.0, (0.0, 0.0, 0.0), r=anchor, v=v + cross(omega, anchor - at), omega_bar=omega, shape=()))
     return links

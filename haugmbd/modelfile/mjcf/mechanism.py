@@ -287,10 +287,8 @@ def _put_serial_joints(engine: Engine, built: Built, ends: tuple[Body, Body], k:
         built.taken.add(link.name)
         system.add(link)
     chain = [ends[0], *links, ends[1]]
-    built.substituted.append(
-        f"body {engine.name('body', k)!r}: between its joints {names} are {len(links)} links of {links[0].mass:.4g} kg and "
-        f"{links[0].J_bar[0, 0]:.4g} kg m2"
-    )
+    what = f"between its joints {names} are {len(links)} links without mass, whose motion the joints give"
+    built.substituted.append(f"body {engine.name('body', k)!r}: {what}")
     for i, j, n in zip(chain, chain[1:], numbers, strict=False):
         joint = joint_of(engine.name("joint", n), i, j, [int(m.jnt_type[n])], np.array(d.xanchor[[n]]), np.array(d.xaxis[[n]]))
         assert joint is not None

@@ -62,8 +62,8 @@ from haugmbd.simulation.hybrid.contact_events import CLEAR, NEARER
 from haugmbd.simulation.results.records import Counters
 from haugmbd.simulation.results.sensor import SensorRecorder
 from haugmbd.simulation.run_methods import NEWTON_EULER, RunMethods
-from haugmbd.simulation.run_options import Recording
-from haugmbd.simulation.stepping.run import FIRST_BATCH, Recorded
+from haugmbd.simulation.run_options import Recorded, Recording
+from haugmbd.simulation.stepping.run import FIRST_BATCH
 from haugmbd.simulation.stepping.state_memory import need_memory_for_states
 from haugmbd.simulation.stepping.stored_states import Selection, StoredStates
 from haugmbd.simulation.stepping.wanted_times import WantedTimes

@@ -20,7 +20,6 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.contact import Contact
 from haugmbd.contact.gap import rate_of_gap
-from haugmbd.contact.joint_stop import stops_of
 from haugmbd.diagnostics.contact_warnings import LIFT_OFF, deep_contact_notes, lift_off_events, pulls_of
 from haugmbd.diagnostics.joint_coordinates import CountedCoordinate, counting_turns
 from haugmbd.diagnostics.reaction_signals import bind, rebind, with_signals
@@ -54,18 +53,15 @@ from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.segments import Again, at_times
 from haugmbd.simulation.results.sensor import SensorRecorder, all_sensors
 from haugmbd.simulation.run_methods import RunMethods
-from haugmbd.simulation.run_options import Recording, RunOutput
+from haugmbd.simulation.run_options import MOST_PER_SECOND, Recorded, Recording, RunOutput
 from haugmbd.simulation.stepping.progress import Progress
-from haugmbd.simulation.stepping.run import Recorded, Run
+from haugmbd.simulation.stepping.run import Run
 
 CLOSED_STEPS = 200
 """While a contact is closed, an adaptive step is at most the whole interval divided by this number.  The error control does not see the
 force of a closed contact, because it does not move anything."""
 SHORTEST = 1e-6
 """[s] that the next segment may take where a budget is used up: it is stopped in its first batch."""
-MOST_PER_SECOND = 2000.0
-"""Impacts and openings per second of simulated time.  The last second of a cascade of bounces under gravity has about 14 / (1 - e) of
-them, so that large restitutions are within the limit."""
 LAST = 1e-12
 """Relative to |t| + 1 s: the interval left when the simulation is complete; integrators make no such step."""
 
@@ -99,11 +95,6 @@ class ImpactRun:
     def settings(self) -> dict[str, str]:
         """Return the methods as text."""
         return settings_of(self.methods)
-
-
-def rigid_contacts(model: Model) -> tuple[Contact, ...]:
-    """Return the rigid contacts of a model: those that were added, and the stops of JointLimits with a restitution."""
-    return (*model.contacts, *stops_of(entry.load for entry in model.loads))
 
 
 def run_with_contacts(

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from haugmbd.bodies.validation import for_kernels, read_only
+from haugmbd.choices import check_flags
 from haugmbd.compiled.array_types import Array
 from haugmbd.diagnostics.energy import Energy
 from haugmbd.diagnostics.histories import BodyHistory
@@ -404,6 +405,7 @@ class ReducedResult(Result):
         UsageError
             If t is not a time of the result.
         """
+        check_flags(before=before)
         time = check_time(t, self.t)
         stored = np.flatnonzero(self.t == time)
         if len(stored):

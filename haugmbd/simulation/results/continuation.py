@@ -26,6 +26,7 @@ from haugmbd.simulation.results.records import Names, total
 from haugmbd.simulation.results.segments import with_segments
 from haugmbd.simulation.results.sensor import SensorHistory
 from haugmbd.simulation.results.spans import ROUNDING
+from haugmbd.simulation.results.structures_joined import as_structures
 
 R = TypeVar("R", bound=Any)
 
@@ -49,11 +50,17 @@ def join_all(first: R, others: Iterable[R], pair: Callable[[R, R], R], kind: typ
 def join_results(first: R, second: R) -> R:
     """Return both results as one. Raise UsageError unless the second follows on the first, and is of the same model.
 
-    Where the velocities jump between them, by an impulse from outside, both are segments of the motion.
+    Where the velocities jump between them, by an impulse from outside, or where parts go on or off, both are segments of the motion.
     """
     if type(first) is not type(second):
         raise UsageError(f"join: {second!r:.60} is in joint coordinates: give its maximal().")
-    check_model_of(first, second)
+    difference = _difference_of_models(first, second)
+    if difference:
+        change = as_structures(first, second)
+        if change is None:
+            raise _of_another_model(difference)
+        whole = _joined_segments(*change[:2], twice=True)
+        return replace(whole, switches=(*first.switches, change[2], *second.switches))
     check_contacts(first, second)
     if first._segments or second._segments:
         return _joined_segments(first, second)
@@ -88,13 +95,13 @@ def join_results(first: R, second: R) -> R:
     return joined
 
 
-def _joined_segments(first: R, second: R) -> R:
-    """Return both results as one of all their segments; the state that both have is no state of the second one's first segment."""
+def _joined_segments(first: R, second: R, *, twice: bool = False) -> R:
+    """Return both results as one of all their segments; the state that both have is one of the second one's first segment if `twice`."""
     before, after = ([piece for piece in one._complete if len(piece)] for one in (first, second))
     if not before or not after:
         raise UsageError("a run without states cannot be joined.")
     last = after_calls(before[-1], after[0])
-    follows = check_follows(last, after[0])
+    follows = check_follows(last, after[0]) and not twice
     check_sensors(before[-1]._sensors, after[0]._sensors)
 
     def counted_on(piece: Any) -> Any:
@@ -153,17 +160,22 @@ def turned(first: Any, second: Any, part: Any) -> Array:
     return counted
 
 
-def check_model_of(first: Any, second: Any) -> None:
-    """Raise UsageError unless both results are of one model."""
+def _difference_of_models(first: Any, second: Any) -> str:
+    """Return in what the models of two results differ, "" if they are of one model."""
     this, other = ((one.names, _numbers(one), one.y.shape[1]) for one in (first, second))
     difference = difference_of_models(this, other, ("in this run", "in the next"))
     if not difference and first._model is not second._model:
         difference = difference_of_laws(_laws(first), _laws(second))
-    if difference:
-        raise UsageError(
-            f"the next run is of another model: {difference}. Runs of one model are joined; of two models, each result has its own. "
-            "A joint that breaks or closes on the way is part of one run: mbd.Switch(name, function, release=joint)."
-        )
+    return difference
+
+
+def _of_another_model(difference: str) -> UsageError:
+    """Return the error of a run of another model."""
+    return UsageError(
+        f"the next run is of another model: {difference}. Runs of one model are joined, and of two if one of them has all parts of the "
+        "other; else each result has its own. A joint that breaks or closes on the way is part of one run, too: "
+        "mbd.Switch(name, function, release=joint)."
+    )
 
 
 def _numbers(result: Any) -> Mapping[str, Array] | None:

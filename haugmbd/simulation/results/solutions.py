@@ -17,6 +17,7 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from haugmbd.bodies.validation import read_only
+from haugmbd.choices import check_flags, is_one_of
 from haugmbd.compiled.array_types import Array
 from haugmbd.diagnostics.energy import Energy, Momentum, energy_over_time, kinetic_and_potential, momentum_over_time
 from haugmbd.diagnostics.joint_reactions import (
@@ -35,7 +36,6 @@ from haugmbd.diagnostics.work import Work
 from haugmbd.errors import UsageError
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.formulations.determined_motion import solve_determined_states
-from haugmbd.impacts.contact_history import shares_along
 from haugmbd.integrators.base import methods_below
 from haugmbd.model.model import Model
 from haugmbd.simulation.results.joining import join_reactions, over_structures
@@ -119,6 +119,8 @@ class HasSolutions(ABC):
         """Return the wrenches of joints by forces of contacts that their laws leave open, where the modes of contacts change."""
         if self._contact_segment is None or not self.model.nc:
             return []
+        from haugmbd.impacts.contact_history import shares_along  # noqa: PLC0415  most results have no contacts
+
         return [
             JointWrenches(self.model, np.full(len(x), t), np.tile(y, (len(x), 1)), partial(np.asarray, x))
             for t, y, x in shares_along(self._contact_segment, self.t, self.y)
@@ -299,7 +301,8 @@ class HasSolutions(ABC):
         UsageError
             If the level, or `by`, is unknown, or the run did not record the accelerations of the method.
         """
-        if by not in ("row", "joint"):
+        check_flags(of_method=of_method)
+        if not is_one_of(by, ("row", "joint")):
             raise UsageError(f"by is {by!r}: give 'row' or 'joint'.")
         pieces = self._pieces()
         if pieces != (self,) and changes_structure(pieces):

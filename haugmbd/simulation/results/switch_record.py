@@ -18,7 +18,7 @@ class SwitchRecord:
     t : float
         Time [s].
     names : tuple of str
-        The switches that have occurred.
+        The switches that have occurred; none where runs of two mechanisms were joined.
     locked, gripped, released : tuple of str
         The parts that went on as modelled, on at the pose of the moment, and off.
     kinetic, potential : float
@@ -38,8 +38,9 @@ class SwitchRecord:
     impulse: Any = None
 
     def __repr__(self) -> str:
+        who = [", ".join(self.names)] if self.names else []
         what = [f"{word} {', '.join(names)}" for word, names in self._changes() if names]
-        return f"SwitchRecord at t = {self.t:.9g} s: {'; '.join([', '.join(self.names), *what])}; {self.kinetic + self.potential:+.6g} J"
+        return f"SwitchRecord at t = {self.t:.9g} s: {'; '.join([*who, *what])}; {self.kinetic + self.potential:+.6g} J"
 
     def _changes(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         return (("locks", self.locked), ("grips", self.gripped), ("releases", self.released))

@@ -7,12 +7,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from haugmbd.choices import check_flags
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import UsageError
 from haugmbd.model.inspection.given import need_state, no_model
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.simulation.arguments import check_budget, check_flags, check_numbers, need_no_stops
+from haugmbd.simulation.arguments import check_budget, check_numbers, need_no_stops
 from haugmbd.simulation.results.result import Result
 from haugmbd.study.comparison.comparison import Comparison
 from haugmbd.study.comparison.runs import (

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from haugmbd.batches.threads import processors
+from haugmbd.choices import is_one_of
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import SimulationError, UsageError
 from haugmbd.model.inspection.given import model_given
@@ -372,7 +373,7 @@ def _positive(name: str, x: Any) -> float | None:
 def _check(executor: Any, seed: Any, version: Any, workers: Any, **flags: Any) -> None:
     """Raise UsageError, with all faults, for arguments of another kind."""
     faults = []
-    if not (executor is None or executor in (SERIAL, THREADS) or isinstance(executor, Executor)):
+    if not (executor is None or is_one_of(executor, (SERIAL, THREADS)) or isinstance(executor, Executor)):
         hint = "client.get_executor()" if hasattr(executor, "get_executor") else "ThreadPoolExecutor()"
         faults.append(
             f"executor = {executor!r} must be None (worker processes), 'serial', 'threads', or an executor such as {hint}"

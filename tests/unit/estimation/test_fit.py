@@ -40,6 +40,34 @@ def test_mass_and_inertia_of_a_pendulum_are_told_only_together_and_masses_stay_p
     assert f.values["m"] > 0.0
 
 
+def test_a_parameter_that_nothing_tells_stays_as_it_is_given_also_at_a_bound_of_another():
+    def thrown(g, v, m):
+        system = mbd.System("thrown", gravity=(0, -g, 0))
+        system.add(mbd.Body("ball", m, (0.1, 0.1, 0.1), v=(0, v, 0)))
+        return system
+
+    d = 3.0 * T - 0.5 * 9.81 * T**2
+    for lower in (-np.inf, 3.1):
+        p = mbd.Parameters(g=8.0, v=mbd.Parameter(3.4, lower=lower), m=1.0)
+        with pytest.warns(UserWarning, match="do not tell m has no influence"):
+            f = mbd.fit(thrown, {"body.ball.r[1]": d}, p, t=T, h=5e-2)
+        assert f.success
+        assert f.evaluations <= 4
+        assert f.values["m"] == 1.0
+        v = max(3.0, lower)  # the best g of this v
+        assert abs(f.values["v"] - v) < 1e-9
+        assert abs(f.values["g"] - (0.5 * T**2 @ (v * T - d)) / (0.5 * T**2 @ (0.5 * T**2))) < 1e-9
+        assert f.at_bounds == (("v",) if lower > 0 else ())
+
+
+def test_null_directions_have_small_whole_numbers_where_they_can():
+    build = lambda m, J, L, k: pendulum(m=m, J=J, L=L, k=k, c=0.0)  # noqa: E731
+    i = mbd.identifiability(build, "joint.pin.angle", {"m": 1.2, "J": 0.05, "L": 0.5, "k": 1.5}, t=T, h=2e-2)
+    assert i.rank == 2
+    assert i.null_directions[0].text == "m, J and k scaled together"
+    assert "m L / k" in i.base_parameters()
+
+
 def test_identifiability_names_null_directions_and_what_is_told_before_data():
     i = mbd.identifiability(lambda m, J: pendulum(m=m, J=J, k=0.0, c=0.0), "joint.pin.angle", {"m": 1.2, "J": 0.05}, t=T, h=2e-2)
     assert i.rank == 1

@@ -63,6 +63,24 @@ def test_a_bouncing_ball_in_closed_form_with_the_times_of_its_impacts():
         assert np.abs(over.jacobian[k] - exact).max() < EXACT or t[k] < 0.4
 
 
+def test_contacts_that_are_arguments_of_the_run_are_those_of_the_system():
+    def build(e, h):
+        system = ball(e, h)
+        (contact,) = system.contacts
+        system.remove(contact)
+        return system, {"contacts": [contact]}
+
+    p, outputs = {"e": 0.7, "h": 1.0}, ["body.ball.r[2]", "impact[1].t"]
+    S, known = (
+        mbd.sensitivity(made, p, outputs, run=run, t_end=1.1, h=2e-2)
+        for made, run in ((build, "simulate_impacts"), (ball, "simulate"))
+    )
+    assert np.array_equal(S.values, known.values)
+    assert np.array_equal(S.jacobian, known.jacobian)
+    with pytest.raises(mbd.UsageError, match="needs contacts between the bodies"):
+        mbd.sensitivity(ball, p, outputs, run="simulate_impacts", t_end=1.1, h=2e-2)
+
+
 def limited(e, L, upper, m):
     system = pendulum(m=m, L=L)
     system.add(mbd.JointLimit("stop", system["pin"], upper=upper, lower=-0.5, restitution=e))

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
+from haugmbd.sensitivity.sensitivity import Problem
 from joints import CJ, RJ, TJ, UJ, Coupling, Distance, Gear, RollingDisc
 from tests.support.designs import differences, four_bar, pendulum, worst
 
@@ -388,3 +389,85 @@ def test_a_jump_in_time_that_moves_is_refused():
 
     with pytest.raises(mbd.UsageError, match="'t0' moves a jump"):
         mbd.sensitivity(build, {"t0": 0.0312}, "joint.pin.angle", t_end=0.05, h=5e-3)
+
+
+WORK = ["load.spring.work", "energy.dissipated_work", "energy.total", "energy.applied_work"]
+
+
+@pytest.mark.parametrize("t_eval", [None, np.array([0.033, 0.2])], ids=["at steps", "between steps"])
+def test_works_are_integrals_over_all_of_the_motion(t_eval):
+    p = {"k": 1.5, "c": 0.12, "L": 0.5, "rate": 2.0}
+    S = mbd.sensitivity(pendulum, p, WORK, t_end=0.2, h=1e-2, **({} if t_eval is None else {"t_eval": t_eval}))
+
+    def f(**p):
+        result = mbd.simulate(pendulum(**p), 0.2, h=1e-2)
+        energy = result.energy()
+        return np.array([result.load("spring").work[-1], energy.dissipated_work[-1], energy.total[-1], energy.applied_work[-1]])
+
+    exact = differences(f, p)
+    assert np.abs(S.values - f(**p)).max() < EXACT
+    assert np.abs(S.jacobian - exact).max() < EXACT
+    assert np.abs(exact[:2]).max(axis=1).min() > 1e-2
+    assert np.array_equal(S.over_time.jacobian[-1], S.jacobian)
+
+
+def test_the_work_of_a_driver_is_an_integral_over_its_motion():
+    p, t = {"l1": 0.4, "m": 1.0, "speed": 2.0}, np.linspace(0.0, 0.3, 16)
+    S = mbd.sensitivity(four_bar, p, "driver.drive.work", run="inverse_dynamics", t=t)
+    f = lambda **p: mbd.kinematics(four_bar(**p), t).driver("drive").work[-1:]  # noqa: E731
+    assert np.abs(S.values - f(**p)).max() < EXACT
+    assert worst(S.jacobian, differences(f, p)) < 1e-7
+
+
+def test_a_work_through_events_is_refused():
+    def build(e):
+        system = pendulum()
+        system.add(mbd.JointLimit("stop", system.joints[0], upper=0.1, restitution=e))
+        return system
+
+    with pytest.raises(mbd.UsageError, match="'load.spring.work' is an integral over the run, and events"):
+        mbd.sensitivity(build, {"e": 0.5}, "load.spring.work", t_end=0.2, h=1e-2)
+
+
+@pytest.mark.parametrize(
+    "mass",
+    [
+        lambda a, b, c: a + 2 * b,
+        lambda a, b, c: a * b,
+        lambda a, b, c: a + max(0.0, b - 1.0),
+        lambda a, b, c: a + max(0.0, b - 1.0) * c,
+    ],
+    ids=["linear", "product", "another law further on", "a law that acts by another parameter further on"],
+)
+def test_what_one_point_tells_of_the_next_is_told_only_where_it_is_so(mass):
+    build = lambda a, b, c: pendulum(m=mass(a, b, c), J=0.05 + 0.1 * c + 0.01 * b, L=0.5)  # noqa: E731
+    problem = Problem(build, {"a": 1.0, "b": 0.9, "c": 0.0}, "body.bob.r[0]", "simulate", {"t_end": 0.1, "h": 2e-2}, goes_on=True)
+    for x in np.array([[1.0, 0.9, 0.0], [1.1, 1.2, 0.0], [1.2, 1.3, 0.1]]):
+        found = problem.over_time(x).jacobian
+        alone = mbd.sensitivity(build, dict(zip("abc", x, strict=True)), "body.bob.r[0]", t_end=0.1, h=2e-2).over_time.jacobian
+        assert np.abs(found - alone).max() < 1e-9
+
+
+def test_coordinates_of_joints_by_tangents_are_those_of_whole_runs():
+    def build(w, tilt, u):
+        e = np.array([0, np.sin(tilt), np.cos(tilt)])
+        system, where = mbd.System("arm", gravity=(0, 2.0, -9.81)), [0.1 * e, 0.1 * e + [0.3, 0, 0]]
+        slider, arm = (
+            system.add(mbd.Body(name, 1.0, (0.1, 0.1, 0.1), r=r, v=w * np.cross(e, r) + u * e, omega_bar=w * e))
+            for name, r in zip(("slider", "arm"), where, strict=True)
+        )
+        system.add(CJ("post", system.ground, slider, point=(0, 0, 0), axis=e))
+        system.add(UJ("cross", slider, arm, point=0.1 * e, axis_i=(1, 0, 0), axis_j=np.cross(e, (1, 0, 0))))
+        system.add(mbd.PointForce("push", arm, force=(0, 0.5, 1.0), point=where[1] + [0, 0, 0.1]))
+        return system
+
+    p = {"w": 3.0, "tilt": 0.1, "u": 0.2}
+    outputs = ["joint.post.angle", "joint.post.displacement", "joint.post.rate[1]", "joint.cross.angle[0]", "joint.cross.rate[1]"]
+    S = mbd.sensitivity(build, p, outputs, t_end=0.3, h=1e-2)
+
+    def f(**p):
+        result = mbd.simulate(build(**p), 0.3, h=1e-2)
+        post, cross = result.joint("post"), result.joint("cross")
+        return np.array([post.angle[-1], post.displacement[-1], post.rate[-1, 1], cross.angle[-1, 0], cross.rate[-1, 1]])
+
+    assert worst(S.jacobian, differences(f, p)) < EXACT

@@ -125,6 +125,17 @@ def test_the_acceleration_of_a_driver_is_held_and_its_angle_goes_on():
         assert angle[2] == pytest.approx((0.1 + 0.25) * a, abs=1e-9)
 
 
+def test_names_may_say_of_what_kind_their_part_is():
+    short = ["pin 0.angle", "pin 1.force", "rod 0.v", "motor.torque"]
+    long = ["joint.pin 0.angle", "reaction.pin 1.force", "body.rod 0.v", "load.motor.torque"]
+    one, other = (mbd.Stepper(arm(), h=H, inputs=["motor"], outputs=names) for names in (short, long))
+    one.step(3)
+    other.step(3)
+    assert np.array_equal(one.outputs, other.outputs)
+    with pytest.raises(mbd.UsageError, match="there is no reaction 'rod 0.force'"):
+        mbd.Stepper(arm(), h=H, outputs=["reaction.rod 0.force"])
+
+
 def test_outputs_are_those_of_a_result():
     model = slider_crank().compile()
     body, joint = model.body_names[-1], next(name for name, entry in model.joints.items() if isinstance(entry.part, RJ))

@@ -50,6 +50,7 @@ from haugmbd.analysis.equilibrium.tangent_space import (
 )
 from haugmbd.analysis.mobility.free_motions import SHOWN_PART, Complex, largest, leading, motion_text
 from haugmbd.analysis.regular_pose import check_regular
+from haugmbd.choices import check_flags
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import ModelError, UsageError
@@ -66,7 +67,6 @@ from haugmbd.model.inspection.run_memory import (
 )
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.simulation.arguments import check_flags
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.system.checks.constraint_residuals import position_faults, velocity_faults
@@ -162,7 +162,7 @@ def linearize(
         "pid.setpoint", "command.u" (an output of a Block). What prescribes the value stays, and the input is added to it.
     outputs : sequence of str, optional
         Names of quantities: "joint.pin.angle", "body.bob.r[0]", "reaction.pin.force[2]", "load.strut.force", "point.bob(0, 0, 1).v[0]",
-        "energy.total", ..., or the short names of signals, such as "pin.angle". By default the states.
+        "energy.kinetic", ..., or the short names of signals, such as "pin.angle". By default the states.
     coordinates : sequence of str, optional
         Coordinates of joints or bodies, such as "pin.angle", as many as degrees of freedom; with their rates they are the states. By
         default displacements and rotations of bodies that are chosen from the pose.
