@@ -284,8 +284,8 @@ def _chosen(
     if wanted == BLOCK or len(edges) <= len(
         {body for pair in edges for body in pair if body}
     ):  # open chains and trees have no fill
-        schedule = make_schedule(len(r) - 1, pairs, rows=rows, couplings=couplings)
-        return block_tables(schedule, len(r), AS_ASKED if wanted else "little fill")
+        whole = make_schedule(len(r) - 1, pairs, rows=rows, couplings=couplings)
+        return block_tables(whole, len(r), AS_ASKED if wanted else "little fill")
     fixed = blocks_ns(nodes)
     plans: list[FrontPlan] = []
 
@@ -297,8 +297,9 @@ def _chosen(
     least = (fronts_ns(edges, weight, FRONT_NS + ROW_NS * sum(weight)) / COULD_BE - fixed) / UPDATE_NS
     most = least if least >= 0.0 else updates_of_plan()
     beyond = None if plans else updates_of_plan
-    limits = {"most_updates": most, "beyond": beyond}
-    schedule = make_schedule(len(r) - 1, pairs, rows=rows, couplings=couplings, **limits) if most >= 0.0 else None
+    schedule = None
+    if most >= 0.0:
+        schedule = make_schedule(len(r) - 1, pairs, rows=rows, couplings=couplings, most_updates=most, beyond=beyond)
     if schedule is not None and not plans:
         return block_tables(schedule, len(r), "little fill")
     with_fronts = 1e-6 * fronts_ns(edges, weight, plans[0].ns)
