@@ -190,13 +190,15 @@ def step_to(m: Motion, t: float, step: Step, trial: Array) -> float:
 @uncontracted
 def enclosure_of(b: Array, t: float) -> float:
     """Return the length of the last enclosure [s] of a bracket in a step that starts at t."""
-    return max(min(LOCATED, OF_STEP * (b[UPPER] - b[LOWER])), ROUNDED * abs(t))
+    length: float = max(min(LOCATED, OF_STEP * (b[UPPER] - b[LOWER])), ROUNDED * abs(t))
+    return length
 
 
 @uncontracted
 def place_aside(b: Array, after: float) -> float:
     """Return how far from a zero g is evaluated for g_dot, towards the middle of the bracket [s]."""
-    return SLOPE * (b[UPPER] - b[LOWER]) * (1.0 if after < 0.5 * (b[LOWER] + b[UPPER]) else -1.0)
+    aside: float = SLOPE * (b[UPPER] - b[LOWER]) * (1.0 if after < 0.5 * (b[LOWER] + b[UPPER]) else -1.0)
+    return aside
 
 
 def location(value: Any, between: Any) -> tuple[Any, Any]:

@@ -9,6 +9,8 @@ The order is minimum degree, under a rule that keeps every pivot block definite:
 * an edge of one or two rows that closes a loop of the others (a coupling of joints, a rod) is eliminated after the bridges that
   connect its bodies to the body where their paths meet.  While this body is at rest, its rows have the rank that they have in
   motion, because they depend on relative positions only; it is not a member of the loop, and the others remain bridges;
+* a coupling of joint coordinates that alone reads one of them, of all couplings with which it is linked, is eliminated after the bridge of
+  this joint (a planet after its pin): its row has there a column of its own;
 * any other edge in a loop is eliminated after all its bodies: S = J M^-1 J^T, the range space, only where loops need it.
 
 In general: the rows eliminated so far must have full rank in the columns of the bodies eliminated so far.
@@ -20,7 +22,7 @@ Sources: Baraff, Linear-time dynamics using Lagrange multipliers, SIGGRAPH 1996;
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple, overload
 
 import numpy as np
@@ -87,6 +89,21 @@ class EdgeRows(NamedTuple):
 NO_COUPLING: list[tuple[int, int]] = []
 
 
+class Couplings(NamedTuple):
+    """Couplings of joint coordinates with constant coefficients, each alone on its edge.
+
+    joints: the edges, each with the bodies of the joints that it reads;  revolute: edges of joints with a free angle, and nothing else free
+    """
+
+    joints: tuple[tuple[int, tuple[tuple[int, int], ...]], ...] = ()
+    revolute: frozenset[int] = frozenset()
+
+
+NO_COUPLINGS = Couplings()
+FEW = 2
+"""Largest number of couplings without a joint of their own in a set that is linked: they wait for all bodies of the set."""
+
+
 @overload
 def make_schedule(
     n_bodies: int,
@@ -95,6 +112,7 @@ def make_schedule(
     rows: EdgeRows | None = None,
     *,
     ahead: Collection[int] = (),
+    couplings: Couplings = NO_COUPLINGS,
 ) -> Schedule: ...
 
 
@@ -107,6 +125,7 @@ def make_schedule(
     *,
     most_updates: float,
     beyond: Callable[[], float] | None = None,
+    couplings: Couplings = NO_COUPLINGS,
 ) -> Schedule | None: ...
 
 
@@ -119,6 +138,7 @@ def make_schedule(
     most_updates: float | None = None,
     beyond: Callable[[], float] | None = None,
     ahead: Collection[int] = (),
+    couplings: Couplings = NO_COUPLINGS,
 ) -> Schedule | None:
     """Order the elimination of `n_bodies` bodies (numbered from 1; 0 is the ground) and of `edges` (body numbers: pairs, or
     more bodies for couplings of several joints).
@@ -128,10 +148,11 @@ def make_schedule(
     most_updates: None is returned if the order needs more updates of wide blocks, as soon as this is known
     beyond: gives a larger number, asked for once where the first is exceeded
     ahead: nodes that come before all others: bodies of trees that hang on the rest, and their edges
+    couplings: some of the edges
     """
     rows = EdgeRows([WIDE] * len(edges), [ABSOLUTE] * len(edges)) if rows is None else rows
     width = [WIDE] * (n_bodies + 1) + [k if k <= NARROW else WIDE for k in rows.weight]
-    waits_for, releases = _precedence(n_bodies, edges, closing_edges(n_bodies, edges, rows), rows.kind)
+    waits_for, releases = _precedence(n_bodies, edges, closing_edges(n_bodies, edges, rows), rows.kind, couplings)
     limit = np.inf if most_updates is None else most_updates
     order, neighbors_of, updates = _minimum_degree(_graph(n_bodies, edges, coupled), width, waits_for, releases, limit, beyond)
     if len(order) < n_bodies + len(edges):
@@ -258,7 +279,7 @@ class _Precedence:
 
 
 def _precedence(
-    n_bodies: int, edges: list[tuple[int, ...]], closing: list[int], kind: Sequence[int]
+    n_bodies: int, edges: list[tuple[int, ...]], closing: list[int], kind: Sequence[int], couplings: Couplings
 ) -> tuple[list[int], list[list[int]]]:
     """Return how many nodes each node waits for, and which nodes each one releases."""
     first_edge = n_bodies + 1
@@ -284,10 +305,60 @@ def _precedence(
     if closing:
         above = {group[child]: (e, sum(edges[e]) - child) for e, child in child_of.items()}
         paths = _Paths(group, above)
+        known = couplings._replace(joints=tuple(one for one in couplings.joints if one[0] in closes))
+        own, linked = own_joints(known, edges, child_of)
         for e in closing:
-            for node in paths.nodes_before(spanned(edges[e], kind[e]), first_edge):
+            if e in own:
+                p.after(first_edge + e, first_edge + own[e])
+                continue
+            bodies = set().union(*(spanned(edges[other], kind[other]) for other in linked.get(e, (e,))))
+            for node in paths.nodes_before(bodies, first_edge):
                 p.after(first_edge + e, node)
     return p.waits_for, p.releases
+
+
+def own_joints(
+    couplings: Couplings, edges: list[tuple[int, ...]], child_of: Mapping[int, int]
+) -> tuple[dict[int, int], dict[int, list[int]]]:
+    """Return the bridge of the joint that each coupling has for itself, and for the others the couplings with which they are linked.
+
+    Rows with a column of their own, that of a free angle, are independent of each other, whatever other columns are there.  Sets with
+    more than FEW couplings that have none are left as they are.
+    """
+    bridge_of = {frozenset(edges[e][:2]): e for e in child_of if e in couplings.revolute}
+    readers: dict[frozenset[int], list[int]] = {}
+    joints = {e: [frozenset(pair) for pair in pairs] for e, pairs in couplings.joints}
+    for e, pairs in joints.items():
+        for pair in pairs:
+            readers.setdefault(pair, []).append(e)
+    own, linked = dict[int, int](), dict[int, list[int]]()
+    for of_set in _linked(joints, readers):
+        found: dict[int, frozenset[int]] = {}
+        for e in of_set:  # the joint that the fewest couplings read, and no one that has its own
+            free = [pair for pair in joints[e] if pair in bridge_of and not any(other in found for other in readers[pair])]
+            if free and not any(pair in found.values() for pair in joints[e]):
+                found[e] = min(free, key=lambda pair: len(readers[pair]))
+        if 0 < len(found) and len(of_set) - len(found) <= FEW:
+            own |= {e: bridge_of[pair] for e, pair in found.items()}
+            linked |= {e: of_set for e in of_set if e not in found}
+    return own, linked
+
+
+def _linked(joints: Mapping[int, list[frozenset[int]]], readers: Mapping[frozenset[int], list[int]]) -> Iterator[list[int]]:
+    """Yield the sets of couplings that are linked by the joints that they read."""
+    seen = set[int]()
+    for first in joints:
+        if first in seen:
+            continue
+        seen.add(first)
+        of_set, ahead = list[int](), [first]
+        while ahead:
+            e = ahead.pop()
+            of_set.append(e)
+            others = {other for pair in joints[e] for other in readers[pair]} - seen
+            seen |= others
+            ahead += sorted(others)
+        yield sorted(of_set)
 
 
 class _Paths:

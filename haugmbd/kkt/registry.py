@@ -27,7 +27,7 @@ from haugmbd.errors import UsageError
 from haugmbd.kkt.block_solver import BLOCKS, UPDATE_NS, block_routines, block_tables, blocks_ns
 from haugmbd.kkt.cluster import N_ANGULAR_OF_SLIDE, N_LINEAR_OF_SLIDE
 from haugmbd.kkt.cluster_order import NO_CLUSTERS, ClusterTables, cluster_tables
-from haugmbd.kkt.elimination_order import EdgeRows, make_schedule
+from haugmbd.kkt.elimination_order import NO_COUPLINGS, Couplings, EdgeRows, make_schedule
 from haugmbd.kkt.front_plan import FRONT_NS, ROW_NS, FrontPlan, plan_fronts, plan_one_front
 from haugmbd.kkt.front_solver import FRONTS, ONE_FRONT, front_tables, fronts_ns
 from haugmbd.kkt.solver import AS_ASKED, BLOCK, DENSE, MULTIFRONTAL, TREE, TREES_ON_BLOCKS, Solver, SolverRoutines, SolverTables
@@ -47,6 +47,9 @@ from haugmbd.kkt.tree_solver import (
     tree_tables,
 )
 from haugmbd.workspace.layout import WORK, Pack, Tables, empty_matrix, place_in, workspace_array
+
+REVOLUTE_ROWS = 5
+"""Rows of a revolute joint whose angle is free."""
 
 REGISTRY: dict[str, Solver] = {solver.name: solver for solver in (ONE_FRONT, BLOCKS, FRONTS, FOREST, HANGING_TREES)}
 SOLVERS = tuple(REGISTRY)
@@ -123,12 +126,26 @@ def _blocks(n_bodies: int, sides: int, edges: bytes, rows: bytes) -> SolverTable
 
 
 def without_tree(tables: Tables) -> Tables:
-    """Return the tables of a model with the block LDL^T in place of the recursion over a forest; others as they are."""
+    """Return the tables with the block LDL^T of all edges in place of the recursion over a forest, or of blocks that leave some out.
+
+    Others as they are.
+    """
+    if leaves_out_edges(tables):
+        blocks = blocks_beside(tables)
+        return tables.changed(blocks.ints, blocks.work)
     if not has_tree(tables):
         return tables
     blocks = blocks_beside(tables)
     no_tree = dict.fromkeys(("TREE", "FRICTION_PATHS"), np.zeros((0, 0), dtype=np.int64))
     return tables.changed(blocks.ints | no_tree, blocks.work | dict.fromkeys((*TREE_ARRAYS, "FRICTION_SWEEPS"), (0, 0)))
+
+
+def leaves_out_edges(tables: Tables) -> bool:
+    """Return whether blocks of tables leave out edges of which no row is kept."""
+    if tables.place("BODY_BLOCK")[2] == 0:
+        return False
+    bodies, blocks = tables["EDGES"], tables["BODY_BLOCK"]
+    return bool(((blocks < 0).all(axis=1) & (bodies > 0).any(axis=1)).any())
 
 
 def without_sweeps(ints: Ints) -> Ints:
@@ -162,10 +179,12 @@ def choose_solver(
     rows: EdgeRows,
     wanted: str | None = None,
     forest: Forest = ANY_JOINTS,
+    left_out: frozenset[int] = frozenset(),
 ) -> SolverTables:
     """Return the solver for bodies at these positions (nb + 1, 3), the ground first, and edges with these rows between them.
 
     wanted: by default the one that is predicted to be faster;  forest: for the recursion over a forest
+    left_out: edges of which no row is kept, which couple nothing in blocks
     """
     if wanted == TREES_ON_BLOCKS or (wanted is None and not forest.massless and hanging_is_faster(rows.weight, forest)):
         flat = np.asarray(positions, dtype=np.float64).tobytes()
@@ -180,7 +199,21 @@ def choose_solver(
             reason = AS_ASKED if wanted == TREE else _why_tree(len(positions) - 1, forest)
             return tree_tables(branches, edges, rows.weight, forest, clusters, reason)
     flat = np.asarray(positions, dtype=np.float64).tobytes()
-    return _chosen(flat, tuple(edges), EdgeRows(tuple(rows.weight), tuple(rows.kind)), wanted)
+    alone = _alone(forest, rows, left_out)
+    return _chosen(flat, tuple(edges), EdgeRows(tuple(rows.weight), tuple(rows.kind)), wanted, left_out, alone)
+
+
+def _alone(forest: Forest, rows: EdgeRows, left_out: frozenset[int]) -> Couplings:
+    """Return the couplings that are alone on their edges."""
+    if not forest.couplings:
+        return NO_COUPLINGS
+    joints = tuple(
+        (row.edge, tuple(term.bodies for term in row.terms if term.coefficient != 0.0))
+        for row in forest.couplings
+        if rows.weight[row.edge] == 1 and row.edge not in left_out
+    )
+    revolute = np.flatnonzero(forest.forms.revolute[:, 0] != NO_FORM).tolist()
+    return Couplings(joints, frozenset(e for e in revolute if rows.weight[e] == REVOLUTE_ROWS))
 
 
 def _clusters(branches: Sequence[Branch], forest: Forest) -> ClusterTables | None:
@@ -227,13 +260,20 @@ def hanging_is_faster(weight: Sequence[int], forest: Forest) -> bool:
 
 
 @lru_cache(maxsize=2)
-def _chosen(positions: bytes, edges: tuple[tuple[int, ...], ...], rows: EdgeRows, wanted: str | None) -> SolverTables:
+def _chosen(
+    positions: bytes,
+    edges: tuple[tuple[int, ...], ...],
+    rows: EdgeRows,
+    wanted: str | None,
+    left_out: frozenset[int] = frozenset(),
+    couplings: Couplings = NO_COUPLINGS,
+) -> SolverTables:
     """Return the solver; a model is compiled twice, with and without loads."""
     r, weight = np.frombuffer(positions).reshape(-1, 3), tuple(rows.weight)
     if wanted == MULTIFRONTAL:
         return front_tables(_planned(r, edges, weight), len(r), AS_ASKED)
-    pairs = list(edges)
-    nodes = len(r) + len(edges)
+    pairs = [tuple(0 for _ in bodies) if e in left_out else bodies for e, bodies in enumerate(edges)]
+    nodes = len(r) + len(edges) - len(left_out)
     if wanted == DENSE:
         if sum(weight) > MOST_DENSE:
             raise UsageError(
@@ -244,7 +284,8 @@ def _chosen(positions: bytes, edges: tuple[tuple[int, ...], ...], rows: EdgeRows
     if wanted == BLOCK or len(edges) <= len(
         {body for pair in edges for body in pair if body}
     ):  # open chains and trees have no fill
-        return block_tables(make_schedule(len(r) - 1, pairs, rows=rows), len(r), AS_ASKED if wanted else "little fill")
+        whole = make_schedule(len(r) - 1, pairs, rows=rows, couplings=couplings)
+        return block_tables(whole, len(r), AS_ASKED if wanted else "little fill")
     fixed = blocks_ns(nodes)
     plans: list[FrontPlan] = []
 
@@ -256,7 +297,9 @@ def _chosen(positions: bytes, edges: tuple[tuple[int, ...], ...], rows: EdgeRows
     least = (fronts_ns(edges, weight, FRONT_NS + ROW_NS * sum(weight)) / COULD_BE - fixed) / UPDATE_NS
     most = least if least >= 0.0 else updates_of_plan()
     beyond = None if plans else updates_of_plan
-    schedule = make_schedule(len(r) - 1, pairs, rows=rows, most_updates=most, beyond=beyond) if most >= 0.0 else None
+    schedule = None
+    if most >= 0.0:
+        schedule = make_schedule(len(r) - 1, pairs, rows=rows, couplings=couplings, most_updates=most, beyond=beyond)
     if schedule is not None and not plans:
         return block_tables(schedule, len(r), "little fill")
     with_fronts = 1e-6 * fronts_ns(edges, weight, plans[0].ns)

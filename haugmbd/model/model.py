@@ -26,7 +26,7 @@ from haugmbd.errors import SimulationError
 from haugmbd.forces.mass_in_time import MassInTime
 from haugmbd.formats import view
 from haugmbd.friction.routine import FRICTION, NO_FRICTION
-from haugmbd.kkt.registry import routines_of, without_tree
+from haugmbd.kkt.registry import leaves_out_edges, routines_of, without_tree
 from haugmbd.kkt.solver import BLOCK, NO_ROUTINE
 from haugmbd.kkt.tree_solver import has_tree
 from haugmbd.model.compiling.loads import LoadEntry
@@ -258,7 +258,7 @@ class Model(Pictured):
 
     @cached_property
     def block_tables(self) -> Tables:
-        """The tables with the block LDL^T in place of the recursion over a forest; the model's own if it has none."""
+        """The tables with the block LDL^T of all edges in place of the recursion over a forest, or of blocks that leave some out."""
         return without_tree(self.tables)
 
     @cached_property
@@ -457,7 +457,12 @@ class Model(Pictured):
         return other
 
     def with_dropped(self, redundancy: Redundancy) -> Model:
-        """Return the same model with these dependent rows, which the recursion over a forest cannot leave out: blocks take its place."""
+        """Return the same model with these dependent rows, which the recursion over a forest cannot leave out: blocks take its place.
+
+        So they do of blocks that leave out other edges.
+        """
+        if leaves_out_edges(self.tables):
+            return self.changed(tables=without_tree(self.tables), redundancy=redundancy)
         if not (redundancy.dropped and has_tree(self.tables)):
             return self.changed(redundancy=redundancy)
         by_blocks = {"tables": without_tree(self.tables), "solver": BLOCK, "solver_reason": "because rows depend on others"}

@@ -24,7 +24,7 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import entry, inlined, kernel
 from haugmbd.compiled.status_codes import NO_CONVERGENCE, report
 from haugmbd.errors import SimulationError
-from haugmbd.kkt.registry import routines_of, without_sweeps
+from haugmbd.kkt.registry import leaves_out_edges, routines_of, without_sweeps, without_tree
 from haugmbd.model.dependent_rows import MinimumNorm
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import clear
@@ -157,6 +157,8 @@ def least_multipliers(model: Model, t: Array, y: Array, x: Array) -> Array:
 
 def regularised(model: Model) -> Pack:
     """Return a pack with its own constants: W for the inertia, -EPS in all rows, no row dropped, and no pivot below its bound."""
+    if leaves_out_edges(model.tables):
+        model = model.changed(tables=without_tree(model.tables))
     rows = evaluate(model)
     force, moment = np.linalg.norm(rows.Phi_r, axis=2), np.linalg.norm(rows.PiBar, axis=2)
     length = unit_of_turns(model, rows)

@@ -113,8 +113,8 @@ def eliminate(model: Model, J: Array, active: Array, tol: float = WELL_TOL) -> A
 
 
 def integers(model: Model, name: str) -> Ints:
-    """Return a table of integers, also one of the block LDL^T of a model that another solver serves."""
-    tables = model.tables if any(model.tables.place(name)) else model.block_tables
+    """Return a table of integers, of the block LDL^T of all edges where it has it, also of a model that another solver serves."""
+    tables = model.block_tables if any(model.block_tables.place(name)) else model.tables
     return tables[name].astype(np.int64)
 
 

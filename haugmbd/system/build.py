@@ -52,7 +52,8 @@ def build_model(
     """
     joints, every = list(joints), loads if layout is None else layout.loads
     taken: Given = given or (equations.of_all(joints) if equations else [joint.primitives() for joint in joints])
-    compiled = compile_tables(bodies, joints, taken, loads, gravity, solver, network, layout)
+    dropped = () if redundancy is None else redundancy.dropped
+    compiled = compile_tables(bodies, joints, taken, loads, gravity, solver, network, layout, dropped)
     first, slots, sides = compiled.equations.first, compiled.edges.slot, compiled.edges.side.astype(np.int8)
     slots.flags.writeable = sides.flags.writeable = False
     entry = _EntryMaker(bodies)

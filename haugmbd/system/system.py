@@ -40,8 +40,9 @@ from haugmbd.forces.rope import SlackRope
 from haugmbd.formats import MODELS, named
 from haugmbd.kkt.registry import check_solver
 from haugmbd.kkt.solver import BLOCK, LEAVE, TREE, TREES_ON_BLOCKS
+from haugmbd.model.compiling.compile import edges_without_rows
 from haugmbd.model.compiling.numbering import StateLayout
-from haugmbd.model.dependent_rows import DropDependentRows, Rule, check_rule
+from haugmbd.model.dependent_rows import DropDependentRows, Redundancy, Rule, check_rule
 from haugmbd.model.inspection.given import Compilable
 from haugmbd.model.inspection.length import put_length
 from haugmbd.model.memory import need_least_memory
@@ -447,7 +448,9 @@ class System(Compilable):
             if checked.redundancy is None
             else {"warnings": checked.notes, "redundancy": checked.redundancy}
         )
-        if checked.model is not None and not (self.loads or checked.network or no_tree or self.layout):  # it is whole
+        if checked.model is not None and not (
+            self.loads or checked.network or no_tree or self.layout or leaves_out(checked.model, checked.redundancy)
+        ):  # it is whole
             model = checked.model.changed(**found, contacts=tuple(self.contacts))
         else:
             gravity = np.array(self.gravity, dtype=np.float64)
@@ -591,6 +594,11 @@ class System(Compilable):
         if network is not None and try_it and not faults:
             faults = try_network(network, parts[1], driven)
         return network, faults
+
+
+def leaves_out(model: Model, redundancy: Redundancy | None) -> bool:
+    """Return whether a redundancy drops all rows of an edge of a model, which is then built without it."""
+    return redundancy is not None and bool(edges_without_rows(model.slot_of_row, redundancy.dropped))
 
 
 def _owner(body: Body) -> str:

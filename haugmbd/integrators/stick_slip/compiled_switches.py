@@ -12,7 +12,7 @@ Source: Haug (2021), friction and stiction.
 from __future__ import annotations
 
 from math import sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -88,7 +88,7 @@ def watch_at(w: Watched, t: float, y: Array) -> int:
     """Write the quantities at a state; return the code."""
     w.t[0] = t
     copy_line(y, w.y[0])
-    return w.watch(w.pack, w.t, w.y, w.units, w.quantities)  # type: ignore[no-any-return]
+    return w.watch(w.pack, w.t, w.y, w.units, w.quantities)
 
 
 @kernel
@@ -427,14 +427,14 @@ class CompiledSwitches:
         self._apart = columns is not None
         self._columns = self._watched if columns is None else self._watched._replace(pack=columns.pack)
         self._search, self._met = new_search(n, ny, QUANTITIES * n), np.zeros(n)
-        integers = (np.zeros(n, dtype=np.int64) for _ in range(3))
-        self._memory = Memory(*integers, self._search.gaps)
+        ended, sticking, changes = (np.zeros(n, dtype=np.int64) for _ in range(3))
+        self._memory = Memory(ended, sticking, changes, self._search.gaps)
         self._kept = Kept(np.zeros(ny), np.zeros_like(modes))
 
     @staticmethod
     def suit(method: Integrator, ints: Ints) -> bool:
         """Return whether the steps of a method, and joints with these tables of friction, have their switches in compiled code."""
-        own = type(method)
+        own: Any = type(method)
         if not isinstance(method, RungeKutta) or own.steps is not RungeKutta.steps or own.step_to is not OneStep.step_to:
             return False
         return bool((ints[ints[:, at.EXACT] == 1, at.CHANNELS] == 1).all())

@@ -114,10 +114,12 @@ def compile_tables(
     solver: str | None = None,
     network: Network | None = None,
     layout: StateLayout | None = None,
+    dropped: Sequence[int] = (),
 ) -> Compiled:
     """Return tables, numbers and callbacks; `bodies` with the ground first, `given` the equations of each joint.
 
     solver: see `kkt.registry`;  network: the blocks;  layout: of the state, where some parts of a system are off
+    dropped: rows that depend on the others
     """
     every = loads if layout is None else layout.loads
     number = new_numbering(bodies)
@@ -167,7 +169,7 @@ def compile_tables(
         callbacks.any,
         coupled_rows(equations, edges, number, int(rows[2][0, COUPLINGS])),
     )
-    tables, chosen = _tables(bodies, parts, solver)
+    tables, chosen = _tables(bodies, parts, solver, edges_without_rows(edges.slot, dropped))
     return Compiled(
         tables,
         equations,
@@ -210,7 +212,16 @@ def _joint_by_driver(joints: Sequence[Joint], equations: Equations) -> Callable[
     return joint_of
 
 
-def _tables(bodies: Sequence[Body], p: _Parts, solver: str | None) -> tuple[Tables, SolverTables]:
+def edges_without_rows(slots: Ints, dropped: Sequence[int]) -> frozenset[int]:
+    """Return the edges of which all rows are dropped;  slots: of all rows;  dropped: numbers of rows"""
+    if not dropped:
+        return frozenset()
+    rows = np.bincount(slots // ROWS_PER_EDGE)
+    gone = np.bincount(slots[np.array(dropped, dtype=np.int64)] // ROWS_PER_EDGE, minlength=len(rows))
+    return frozenset(np.flatnonzero((gone == rows) & (rows > 0)).tolist())
+
+
+def _tables(bodies: Sequence[Body], p: _Parts, solver: str | None, left_out: frozenset[int]) -> tuple[Tables, SolverTables]:
     """Return the tables, and the solver that they are made for."""
     n_edges = len(p.edges.bodies)
     massless = not np.array_equal(p.inertia.true, p.inertia.shifted)
@@ -224,7 +235,7 @@ def _tables(bodies: Sequence[Body], p: _Parts, solver: str | None) -> tuple[Tabl
         forms = _forms_of(p).of({branch.edge for branch in hanging})
     positions = np.array([body.r for body in bodies], dtype=np.float64)
     rows = edge_rows(p.equations, p.edges)
-    chosen = choose_solver(positions, pairs, rows, solver, Forest(forms, p.body_of, massless, p.couplings, hanging))
+    chosen = choose_solver(positions, pairs, rows, solver, Forest(forms, p.body_of, massless, p.couplings, hanging), left_out)
     sweeps = sweep_tables(paths if chosen.name == TREE else paths[:0])
     hinges = hinge_table(forms.revolute, p.equations, p.edges) if chosen.name in (TREE, TREES_ON_BLOCKS) else NO_HINGES
     kind_ends = set_hinges_apart(*p.rows, hinges)
