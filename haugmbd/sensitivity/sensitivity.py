@@ -421,7 +421,11 @@ class Problem:
 
 def need_times(arguments: Mapping[str, Any], run: str, t: Any) -> dict[str, Any]:
     """Return the arguments of a run at the times t."""
-    times = np.atleast_1d(np.asarray(t, dtype=np.float64))
+    run = run_of(run)
+    try:
+        times = np.atleast_1d(np.asarray(t, dtype=np.float64))
+    except (TypeError, ValueError):
+        times = np.zeros(0)
     if times.ndim != 1 or not len(times) or not np.isfinite(times).all() or (np.diff(times) <= 0.0).any():
         raise UsageError("t must be times [s], one-dimensional, finite and strictly increasing.")
     given = dict(arguments)

@@ -37,7 +37,7 @@ from haugmbd.sensitivity.parameters import (
 )
 from haugmbd.sensitivity.tangents import Lanes
 from haugmbd.simulation.hybrid.simulator import rigid_contacts
-from haugmbd.simulation.results.named_outputs import Names, Output
+from haugmbd.simulation.results.named_outputs import Names, Output, resolved
 from haugmbd.system.rebuilt import FROZEN
 from haugmbd.workspace.layout import REALS, Pack, place_in, workspace_array
 
@@ -147,7 +147,7 @@ class Design:
     ) -> None:
         self.began, self.seconds = time.process_time(), 0.0
         self.known, self.is_rough, self.remembers = known, is_rough, remembers
-        self.build, self.p, self.names = build, p, names
+        self.build, self.p = build, p
         self.triads = TriadChoices()
         with self.triads.used():
             self.built: Built = build(given_values(p))
@@ -155,7 +155,8 @@ class Design:
         need_constant_masses(self.model, "sensitivity")
         need_no_freewheels(self.model, "sensitivity")
         need_drivers_of_time(self.model, "sensitivity")
-        self.outputs = names(dict(p))
+        self.names = lambda values: tuple(resolved(self.model, output) for output in names(values))
+        self.outputs = self.names(dict(p))
         self._sides: dict[str, tuple[Variation, Variation]] = {}
         self._plus: dict[str, Variation] = {}
         self._outputs_at: dict[tuple[str, float], tuple[Output, ...]] = {}
