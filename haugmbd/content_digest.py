@@ -2,14 +2,16 @@ r"""The content of Python values as a digest: what a function, an object or an a
 
     digest(number)      type and all digits                     digest(array)       dtype, shape, bytes
     digest(function)    code, defaults, enclosed values, and the values of the global names that the code reads
-    digest(object)      class, and what a copy of it would be made of (`__reduce_ex__`)
+    digest(object)      class, and what a copy of it would be made of (`__reduce_ex__`); of a class of the user that says itself what a copy
+                        is made of, all attributes, too: those that it leaves out are what its methods read
 
 The digest is the same in every process, and another one for another value at any depth. Functions and classes of libraries (the standard
 library, installed packages, haugmbd) are their names; those of the user are their content. Code is what runs, and not the text of its
 file, which may have changed since it was read. Cycles are references to what has been begun.
 
-A value that has no content, such as an open file or a generator, is refused with its place: `NoContent`. What code reads by other ways than
-names (files, `globals()["k"]`, attributes that it computes) is not seen.
+A value that has no content, such as an open file or a generator, is refused with its place: `NoContent`; so is code that reads what no
+name shows: `eval`, `exec`, `globals()`, modules that are imported by texts. Of the environment the variables are read whose names the code
+has. The content of files, and what a library keeps elsewhere than in its objects, are not seen.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import dis
 import functools
 import hashlib
 import importlib
+import os
 import sys
 import sysconfig
 import threading
@@ -36,13 +39,25 @@ DIGITS = 32
 """Hexadecimal digits of a digest that are kept: 128 bits."""
 MANTISSA = 2.0**30
 """A rounded number has thirty binary digits: what is computed again on another machine differs in the last of 53."""
+LARGE = 10**100
+"""Beyond, a whole number is written by hexadecimal digits: Python refuses to write very many decimal ones."""
 PYTHON = ".".join(map(str, sys.version_info[:2]))
 """The version of Python whose code is digested: another one compiles the same text to other code."""
 
 OURS = frozenset(["haugmbd", "joints"])
-LOCKS = (type(threading.Lock()), type(threading.RLock()), threading.Condition, threading.Event)
-OF_PROCESS = (*LOCKS, weakref.WeakKeyDictionary, weakref.WeakValueDictionary, weakref.WeakSet)
-"""Types whose objects do not decide what a function returns: locks and weak caches are their type."""
+OUR_FOLDERS = tuple(str(Path(__file__).parent.parent / name) for name in sorted(OURS))
+OF_PROCESS = (type(threading.Lock()), type(threading.RLock()), threading.Condition, threading.Event)
+"""Types whose objects do not decide what a function returns: locks are their type."""
+WEAK = (weakref.WeakKeyDictionary, weakref.WeakValueDictionary, weakref.WeakSet)
+"""Weak collections: those of libraries are caches, and are their type."""
+UNSEEN = frozenset(["eval", "exec", "globals", "__import__"])
+"""Built-in functions that read what no name in the code shows."""
+TEXTS = frozenset(["__annotations__", "__doc__", "__name__", "__qualname__"])
+"""Attributes of functions and classes that decide nothing, unless code asks for them."""
+BASES = (int, float, complex, str, bytes, bytearray, tuple, list, dict, set, frozenset)
+"""Types whose values a class derived from them has besides its attributes."""
+PLAIN = (bool, int, float, complex, str, bytes, tuple, list, dict, set, frozenset, np.ndarray)
+"""Types of attributes of libraries that a program may have set: settings and constants."""
 NO_PART_OF_A_CLASS = frozenset(
     [
         "__abstractmethods__", "__annotate__", "__annotate_func__", "__annotations__", "__annotations_cache__", "__dataclass_fields__",
@@ -132,14 +147,38 @@ def values_read(function: Any) -> dict[str, Any]:
         found |= _paths(name, value, code) if not _only_added_to(code, name, value) else {}
     if not of_library(function.__globals__.get("__name__")):
         found |= _globals_read(function)
+        found |= _environment_read(function, found)
+    for text in sorted(_all_names(code) & TEXTS):
+        found |= {f"{name}.{text}": getattr(x, text, None) for name, x in list(found.items()) if callable(x)}
     return found
+
+
+class Unseen:
+    """What code reads by a way that shows no names: a call of eval."""
+
+    def __init__(self, way: str) -> None:
+        self.way = way
+
+
+def _environment_read(function: types.FunctionType, read: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the variables of the environment whose names the code has, if it reads the environment at all."""
+    if not _all_names(function.__code__) & {"environ", "getenv"}:
+        return {}
+    texts = {x for part in _codes(function.__code__) for x in part.co_consts if isinstance(x, str)}
+    texts |= {x for x in read.values() if isinstance(x, str)}
+    return {f"os.environ[{name!r}]": os.environ.get(name) for name in sorted(texts) if name and "\0" not in name}
 
 
 def _globals_read(function: types.FunctionType) -> dict[str, Any]:
     """Return the values of the global names that the code reads; those of Python itself are left out."""
     found: dict[str, Any] = {}
+    names = _all_names(function.__code__)
     for name in _global_names(function.__code__):
-        if name != "__name__" and name in function.__globals__:
+        if name in UNSEEN and name not in function.__globals__ or name == "importlib" and "import_module" in names:
+            found[f"{name}()"] = Unseen(name)
+        elif name == "sys" and "modules" in names:
+            found["sys.modules"] = Unseen("sys.modules")
+        elif name != "__name__" and name in function.__globals__:
             value = function.__globals__[name]
             found |= _paths(name, value, function.__code__) if not _only_added_to(function.__code__, name, value) else {}
     for name in _imported_names(function.__code__):
@@ -149,10 +188,16 @@ def _globals_read(function: types.FunctionType) -> dict[str, Any]:
 
 
 def _paths(name: str, value: Any, code: types.CodeType) -> dict[str, Any]:
-    """Return a value by its name; of a module of the user the attributes that the code reads, config.mass."""
-    if isinstance(value, types.ModuleType) and not of_library(value.__name__):
-        return {name: value} | _attributes_of(value, name, _all_names(code))
-    return {name: value}
+    """Return a value by its name; of a module the attributes that the code reads, config.mass.
+
+    A module that is handed on, as in getattr(config, "mass"), is read as a whole. Of a module of a library only what a program can have
+    set is a value: numbers, texts, arrays and collections.
+    """
+    if not isinstance(value, types.ModuleType):
+        return {name: value}
+    found = _attributes_of(value, name, _all_names(code))
+    whole = of_library(value.__name__) or not _each_load(code, name, _loads_attribute)
+    return ({name: value} if whole else {}) | found
 
 
 def _attributes_of(module: Any, name: str, names: frozenset[str]) -> dict[str, Any]:
@@ -165,13 +210,18 @@ def _attributes_of(module: Any, name: str, names: frozenset[str]) -> dict[str, A
         if id(owner) in seen or owner is None:
             continue
         seen.add(id(owner))
+        library = of_library(owner.__name__)
         for each in sorted(names & vars(owner).keys()):
             value = vars(owner)[each]
             if isinstance(value, types.ModuleType):
-                begun += [(f"{path}.{each}", value)] if not of_library(value.__name__) else []
-            else:
+                begun += [(f"{path}.{each}", value)] if library or not of_library(value.__name__) else []
+            elif not library or type(value) in PLAIN and not each.startswith("__"):
                 found[f"{path}.{each}"] = value
     return found
+
+
+def _loads_attribute(rest: list[dis.Instruction]) -> bool:
+    return bool(rest) and rest[0].opname in ("LOAD_ATTR", "LOAD_METHOD")
 
 
 def _imported(name: str) -> Any:
@@ -274,15 +324,17 @@ def _jumps(at: dis.Instruction) -> bool:
 def of_library(module: str | None) -> bool:
     """Return whether a module belongs to a library, whose functions are known by their names."""
     root = str(module).partition(".")[0]
-    if root in OURS or root in sys.stdlib_module_names and root != "__main__":
-        return True
     found = sys.modules.get(str(module)) or sys.modules.get(root)
-    if root in ("__main__", "__mp_main__") or found is None:
+    standard = root in sys.stdlib_module_names
+    if root in ("__main__", "__mp_main__"):
         return False
+    if found is None:
+        return standard or root in OURS
     file = getattr(found, "__file__", None) or next(iter(getattr(found, "__path__", ())), None)
     if file is None:
-        return getattr(found, "__spec__", None) is not None  # built into Python
-    return any(Path(file).is_relative_to(folder) for folder in _installed())
+        return standard or getattr(found, "__spec__", None) is not None  # built into Python
+    own = OUR_FOLDERS if root in OURS else _standard() if standard else ()  # a user's wave.py is no part of Python
+    return any(Path(file).is_relative_to(folder) for folder in (*own, *_installed()))
 
 
 @lru_cache(maxsize=1)
@@ -292,6 +344,12 @@ def _installed() -> tuple[str, ...]:
 
     own = [sysconfig.get_path(name) for name in ("purelib", "platlib")]
     return tuple(dict.fromkeys([*own, *site.getsitepackages(), site.getusersitepackages()]))
+
+
+@lru_cache(maxsize=1)
+def _standard() -> tuple[str, ...]:
+    """Return the folders of the standard library."""
+    return tuple(dict.fromkeys([sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), str(Path(os.__file__).parent)]))
 
 
 def _named(x: Any) -> tuple[str, str] | None:
@@ -328,14 +386,16 @@ class _Hasher:
         """Add a value."""
         kind = type(x)
         if x is None or x is Ellipsis or x is NotImplemented or kind in (bool, int, str):
-            self._write(kind.__name__, repr(x) if kind is not str else x)
+            self._write(kind.__name__, (hex(x) if kind is int and abs(x) >= LARGE else repr(x)) if kind is not str else x)
         elif kind is float or kind is complex:
             self._array(kind.__name__, np.array(x))
-        elif kind in (bytes, bytearray, memoryview):
+        elif kind in (bytes, bytearray):
             self._write(kind.__name__, bytes(x))
+        elif kind is memoryview:
+            self._write(kind.__name__, x.format, str(x.shape), x.tobytes())
         elif isinstance(x, np.generic) and kind is not np.void:
             self._array(f"numpy {x.dtype.str}", np.asarray(x)) if x.dtype.kind != "O" else self._object(x)
-        elif isinstance(x, types.ModuleType):
+        elif isinstance(x, types.ModuleType) and of_library(x.__name__):
             self._write("module", x.__name__)
         elif isinstance(x, np.dtype):
             self._write("dtype", str(x.descr) if x.names else x.str)
@@ -372,8 +432,17 @@ class _Hasher:
             self._ndarray(x)
         elif isinstance(x, type):
             self._class(x)
+        elif isinstance(x, types.ModuleType):
+            self._module(x)
         elif not self._callable(x):
             self._object(x)
+
+    def _module(self, x: types.ModuleType) -> None:
+        """Add all that a module of the user has."""
+        self._write("module", x.__name__)
+        for name in sorted(name for name in vars(x) if not name.startswith("__")):
+            self._write("attribute", name)
+            self._inside(name, vars(x)[name])
 
     def _each(self, parts: Any) -> None:
         for where, part in parts:
@@ -431,6 +500,8 @@ class _Hasher:
             self._write("name", *name)
         elif isinstance(x, types.FunctionType):
             self._function(x)
+        elif isinstance(x, types.MethodType) and isinstance(x.__self__, WEAK) and x.__name__ == "clear":
+            self._write("clear")  # functools.singledispatch has one of its cache, and it reads nothing
         elif isinstance(x, types.MethodType):
             self._write("method")
             self._inside("self", x.__self__)
@@ -471,9 +542,13 @@ class _Hasher:
         self._write("function")
         self._code(x.__code__)
         read = values_read(x)
+        library = of_library(x.__module__)
         for name in sorted(read):
             self._write("reads", name)
-            self._inside(name, read[name])
+            if library and isinstance(read[name], WEAK):  # such as the cache of functools.singledispatch
+                self._write("of the process", type(read[name]).__qualname__)
+            else:
+                self._inside(name, read[name])
         attributes = {name: value for name, value in vars(x).items() if name != "__wrapped__"}
         if attributes:
             self._inside("attributes", attributes)
@@ -493,6 +568,8 @@ class _Hasher:
             self._write("name", *name)
             return
         self._write("class", x.__name__)
+        if type(x) is not type:
+            self._inside("metaclass", type(x))
         self._each(("base", base) for base in x.__bases__)
         for name_of_part in sorted(vars(x).keys() - NO_PART_OF_A_CLASS):
             self._write("attribute", name_of_part)
@@ -504,6 +581,13 @@ class _Hasher:
         content = next((_contents[base] for base in kind.__mro__ if base in _contents), None)
         if isinstance(x, OF_PROCESS):
             self._write("of the process", kind.__qualname__)
+        elif isinstance(x, WEAK):
+            self._write(kind.__qualname__)
+            self.put(set(x) if isinstance(x, weakref.WeakSet) else dict(x.items()))
+        elif isinstance(x, Unseen):
+            self._nothing(x, f"a call of {x.way}")
+        elif kind.__module__.startswith("multiprocessing."):
+            self._of_processes(x)
         elif isinstance(x, weakref.ref):
             self._inside("weak reference", x())
         elif isinstance(x, types.CellType):
@@ -528,6 +612,8 @@ class _Hasher:
             return
         self._write("object")
         self._inside("class", kind)
+        if not _recipe_is_whole(kind, special):
+            self._attributes(x)
         if isinstance(recipe, str):  # the name of one that there is only once
             self._write("name", recipe)
             self._inside(kind.__name__, dict(sorted(getattr(x, "__dict__", {}).items())))
@@ -544,6 +630,33 @@ class _Hasher:
             self.put(key)
             self._inside(f"[{key!r:.40}]", value)
 
+    def _attributes(self, x: Any) -> None:
+        """Add all that an object of a class of the user has: the value of the type that it is derived from, and its attributes."""
+        kind = type(x)
+        for base in BASES:
+            if isinstance(x, base):
+                self._inside(kind.__name__, _as(base, x))
+        if isinstance(x, np.ndarray):
+            self._inside(kind.__name__, np.array(x, dtype=x.dtype, subok=False))
+        own = dict(getattr(x, "__dict__", {}))
+        for base in kind.__mro__:
+            names = vars(base).get("__slots__", ())
+            for name in (names,) if isinstance(names, str) else tuple(names):
+                place = f"_{base.__name__.lstrip('_')}{name}" if name.startswith("__") and not name.endswith("__") else name
+                if name not in ("__dict__", "__weakref__") and hasattr(x, place):
+                    own[place] = getattr(x, place)
+        self._state(x, own)
+
+    def _of_processes(self, x: Any) -> None:
+        """Add memory that processes share by its content, which its recipe does not have; nothing else of that package has one."""
+        shared = getattr(x, "buf", None)
+        if type(x).__name__ == "SharedMemory" and shared is not None:
+            self._write("shared memory", shared.tobytes())
+        elif type(x).__name__ == "ShareableList":
+            self._inside("ShareableList", list(x))
+        else:
+            self._nothing(x)
+
     def _state(self, x: Any, state: Any) -> None:
         """Add the attributes of an object, without those that it computes once and keeps."""
         parts = state if isinstance(state, tuple) and len(state) == 2 else (state,)
@@ -552,17 +665,56 @@ class _Hasher:
                 self._inside(f"{type(x).__name__}'s state", part)
                 continue
             for name in sorted(part, key=str):
-                if isinstance(getattr(type(x), str(name), None), functools.cached_property):
+                once = getattr(type(x), str(name), None)
+                if isinstance(once, functools.cached_property) and not self._given(x, once, part, name):
                     continue
                 self._write("attribute", str(name))
                 self._inside(str(name), part[name])
 
-    def _nothing(self, x: Any) -> None:
+    def _given(self, x: Any, once: functools.cached_property[Any], state: dict[str, Any], name: str) -> bool:
+        """Return whether the value of a property that is computed once is another one than it computes: somebody has assigned it."""
+        if of_library(type(x).__module__):
+            return False
+        try:
+            bare = object.__new__(type(x))
+            for each, value in state.items():
+                if not isinstance(getattr(type(x), str(each), None), functools.cached_property):
+                    object.__setattr__(bare, each, value)
+            return self._apart(once.func(bare)) != self._apart(state[name])
+        except Exception:  # noqa: BLE001  the property is the user's, and may raise anything for such an object
+            return True
+
+    def _nothing(self, x: Any, what: str = "") -> None:
         """Add an object without content. Raise NoContent, unless somebody vouches for it."""
         name = f"{type(x).__module__}.{type(x).__qualname__}".removeprefix("builtins.")
         if not self._vouched:
-            raise NoContent(f"a {name}")
+            raise NoContent(what or f"a {name}")
         self._write("without content", name)
+
+
+HIDING = ("__reduce_ex__", "__reduce__", "__getstate__", "__getnewargs__", "__getnewargs_ex__")
+"""Methods by which a class says what a copy is made of."""
+
+
+def _recipe_is_whole(kind: type, special: Any) -> bool:
+    """Return whether the recipe of a copy has all that an object has: Python's own recipe, or that of a library for its own class."""
+    if special is not None:
+        return of_library(getattr(special, "__module__", None))
+    if of_library(kind.__module__):
+        return True
+    owners = [next((base for base in kind.__mro__ if name in vars(base)), object) for name in HIDING]
+    return all(owner is object or owner in BASES for owner in owners)
+
+
+def _as(base: type, x: Any) -> Any:
+    """Return the value that an object has as one of a type that it is derived from."""
+    if base is dict:
+        return dict(dict.items(x))
+    if base in (tuple, list, set, frozenset):
+        return base(base.__iter__(x))  # type: ignore[attr-defined]
+    if base is str:
+        return str.__str__(x)
+    return {int: int.__int__, float: float.__float__, bytes: bytes.__bytes__}.get(base, base)(x)
 
 
 def _is_function_like(x: Any) -> bool:

@@ -10,6 +10,8 @@ from difflib import get_close_matches
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from haugmbd.names_on_demand import load_package_of
+
 NAMES = {
     "Branch": "AssemblyMode",
     "HalfExplicit": "HEM4",
@@ -174,6 +176,7 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 
 def object_meant(given: Any, kind: type) -> str:
     """Return a suggestion for a text or a class that is given in place of an object of a kind, such as 'rk-4' or RK4 for RK4(); or ""."""
+    load_package_of(kind)
     classes = {each.__name__: each for each in _classes_of(kind) if not (inspect.isabstract(each) or each.__name__.startswith("_"))}
     if isinstance(given, type):
         return f" (write {given.__name__}(), an object of the class)" if given.__name__ in classes else ""
@@ -197,17 +200,15 @@ def _letters(name: str) -> str:
 
 def check_keywords(function: F) -> F:
     """Decorate a public function or method: translate old keywords, and raise TypeError with a suggestion for a wrong one."""
-    parameters = inspect.signature(function).parameters
-    if any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
+    if inspect.unwrap(function).__code__.co_flags & inspect.CO_VARKEYWORDS:
         return function
-    named = {name: each for name, each in parameters.items() if each.kind is not each.POSITIONAL_ONLY and name != "self"}
-    places = [] if any(each.kind is each.VAR_POSITIONAL for each in parameters.values()) else _by_position(parameters)
 
     @functools.wraps(function)
     def checked(*args: Any, **given: Any) -> Any:
         try:
             return function(*args, **given)
         except TypeError:
+            named, places = _names_of(function)  # looked at where something is wrong: it takes time, and most calls are right
             too_many = bool(places) and len(args) > len(places)
             if given.keys() <= named.keys() and not too_many:
                 raise
@@ -217,6 +218,13 @@ def check_keywords(function: F) -> F:
         return function(*args, **_translated(who, given, named))  # nothing has run: an unknown keyword is no call
 
     return checked  # type: ignore[return-value]
+
+
+def _names_of(function: Any) -> tuple[dict[str, inspect.Parameter], list[str]]:
+    """Return the parameters that may be given by name, and the names of those by position; of the latter none where any number is taken."""
+    parameters = inspect.signature(function).parameters
+    named = {name: each for name, each in parameters.items() if each.kind is not each.POSITIONAL_ONLY and name != "self"}
+    return named, [] if any(each.kind is each.VAR_POSITIONAL for each in parameters.values()) else _by_position(parameters)
 
 
 def _by_position(parameters: Mapping[str, inspect.Parameter]) -> list[str]:

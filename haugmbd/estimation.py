@@ -29,6 +29,7 @@ from scipy.optimize import lsq_linear
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.errors import HaugmbdError, UsageError, warn_user
+from haugmbd.plotting.style import set_title, stacked_axes
 from haugmbd.sensitivity.parameters import Parameters, as_parameters
 from haugmbd.sensitivity.sensitivity import Problem, need_times
 from haugmbd.simulation.results.study_data import Columns, StudyData, column
@@ -338,13 +339,12 @@ class Fit(StudyData):
 
     def plot(self) -> Any:
         """Draw the residuals over time; return the Matplotlib figure."""
-        import matplotlib.pyplot as plt  # noqa: PLC0415
-
-        figure, axes = plt.subplots(len(self.residuals), squeeze=False, sharex=True)
-        for (name, values), ax in zip(self.residuals.items(), axes.ravel(), strict=True):
+        figure, axes = stacked_axes(len(self.residuals))
+        for (name, values), ax in zip(self.residuals.items(), axes, strict=True):
             ax.plot(self.t, values, ".")
-            ax.set(ylabel=name)
-        axes.ravel()[-1].set(xlabel="t [s]")
+            ax.set_ylabel("residual")
+            set_title(ax, name)
+        axes[-1].set_xlabel("t [s]")
         return figure
 
 
@@ -445,7 +445,7 @@ def least_squares(
             if came > ROUGH:  # the end is told by an exact Jacobian
                 J, came = jacobian(x, 0.0), 0.0
                 continue
-            return LeastSquares(x, r, J, True, (x <= lower) | (x >= upper))
+            return LeastSquares(x, r, J, success=True, at_bounds=(x <= lower) | (x >= upper))
         trial = np.clip(x + step, lower, upper)
         there = residuals(trial, size)
         gain = (squares - float(there @ there)) / predicted if np.isfinite(there).all() else -1.0
@@ -453,10 +453,10 @@ def least_squares(
             x, r, J, came = trial, there, jacobian(trial, size), size
             far = 2.0 * far if gain > GOOD_GAIN and size > 0.5 * far else far if gain > POOR_GAIN else 0.5 * size
         elif size <= ROUNDED and np.isfinite(there).all():  # the sum of squares is rounding: nothing is left to gain
-            return LeastSquares(x, r, J, True, (x <= lower) | (x >= upper))
+            return LeastSquares(x, r, J, success=True, at_bounds=(x <= lower) | (x >= upper))
         else:
             far = 0.25 * size
-    return LeastSquares(x, r, J, False, (x <= lower) | (x >= upper))
+    return LeastSquares(x, r, J, success=False, at_bounds=(x <= lower) | (x >= upper))
 
 
 def _step(J: Array, r: Array, low: Array, high: Array) -> Array:

@@ -40,6 +40,8 @@ from haugmbd.engine.blob import INPUT, OUTPUT, PARAMETER, blob_of_model, shifts,
 from haugmbd.engine.host import library_for
 from haugmbd.engine.stops import need_same_places
 from haugmbd.errors import HaugmbdError, UsageError
+from haugmbd.forces.friction_laws import Viscous
+from haugmbd.forces.joint_friction import JointFriction
 from haugmbd.integrators.explicit.rk4 import RK4
 from haugmbd.integrators.explicit.runge_kutta import RungeKutta
 from haugmbd.integrators.stabilization.projection import Projection
@@ -98,7 +100,8 @@ UNITS = {
 }  # fmt: skip
 """Units, by their exponents of base units."""
 OF_BODIES = {
-    "r": "m", "p": "", "v": "m/s", "omega_bar": "rad/s", "v_dot": "m/s2", "acceleration": "m/s2", "omega_bar_dot": "rad/s2",
+    "r": "m", "p": "", "v": "m/s", "omega_bar": "rad/s", "v_dot": "m/s2", "a": "m/s2", "acceleration": "m/s2", "omega_bar_dot": "rad/s2",
+    "omega_dot": "rad/s2",
 }  # fmt: skip
 OF_PATHS = {"mass": "kg", "J_bar": "kg.m2", "gravity": "m/s2"}
 TOLD = "It has the name, the start value and, where the model has one, the range of each variable."
@@ -232,7 +235,8 @@ def to_fmu(
     section = _section(made.items, variables, linear, last, (_closes(how), model.length), (token, ends))
     data = made.bytes(**{SECTION: section})
     stem = where.stem if IDENTIFIER.fullmatch(where.stem) else "m_" + re.sub(r"[^A-Za-z0-9_]", "_", where.stem)
-    files = {"modelDescription.xml": _description(version, model.name, stem, token, variables, h, (begun, stop_time))}
+    span, affine = (begun, stop_time), _is_affine(model)
+    files = {"modelDescription.xml": _description(version, model.name, stem, token, variables, h, span, affine)}
     files |= {f"binaries/{folder}/{stem}.{library.suffix[1:]}": library.read_bytes() for folder, library in binaries.items()}
     files["resources/model.haug"] = data
     source = _source(system)
@@ -532,6 +536,14 @@ def _end(model: Model, start: float, stop_time: float, h: float) -> tuple[float,
     return last
 
 
+def _is_affine(model: Model) -> bool:
+    """Return whether accelerations and reactions at a state are affine in forces, torques and driven accelerations: without dry friction.
+
+    A derivative with respect to inputs is then a difference, without an error but that of rounding.
+    """
+    return all(isinstance(x.load.law, Viscous) for x in model.loads if isinstance(x.load, JointFriction))
+
+
 def _section(
     items: Sequence[Any],
     variables: Sequence[Variable],
@@ -575,9 +587,16 @@ def _bounds_text(one: Variable) -> str:
 
 
 def _description(
-    version: str, title: str, name: str, token: str, variables: Sequence[Variable], h: float, span: tuple[float, float]
+    version: str,
+    title: str,
+    name: str,
+    token: str,
+    variables: Sequence[Variable],
+    h: float,
+    span: tuple[float, float],
+    affine: bool,
 ) -> bytes:
-    """Return modelDescription.xml.  span: start and end of a run that it proposes [s]."""
+    """Return modelDescription.xml.  span: start and end of a run that it proposes [s];  affine: whether it has directional derivatives"""
     second = version == VERSIONS[0]
     structured = "structured" if all(STRUCTURED.fullmatch(one.name) for one in variables) else "flat"
     units = "".join(
@@ -595,6 +614,8 @@ def _description(
     serial = "canSerializeFMUstate" if second else "canSerializeFMUState"
     internal = "" if second else f' fixedInternalStepSize="{_number(h)}"'
     can = f'canHandleVariableCommunicationStepSize="true" {kept}="true" {serial}="true"{internal}'
+    if affine and {"input", "output"} <= {one.causality for one in variables}:
+        can += f' providesDirectionalDerivative{"" if second else "s"}="true"'
     unit = f'<CoSimulation modelIdentifier="{name}" {can}/>\n'
     logs = '<LogCategories><Category name="logStatusWarning"/><Category name="logStatusError"/></LogCategories>\n'
     run = f'<DefaultExperiment startTime="{_number(span[0])}" stopTime="{_number(span[1])}" stepSize="{_number(10.0 * h)}"/>\n'

@@ -11,15 +11,16 @@ before it, and a breadth-first search finds that of all bodies at once.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import NamedTuple, TypeAlias
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 Ints: TypeAlias = npt.NDArray[np.int64]
+Member = TypeVar("Member", bound=Hashable)
 
 MANY = 500
 """Number of pairs from which SciPy is asked whether they form a forest: its import costs more than the search of fewer."""
@@ -246,21 +247,22 @@ def colors_of(n: int, groups: Iterable[Collection[int]]) -> Ints:
     return colors
 
 
-class Groups:
-    """Disjoint sets of numbers (union-find)."""
+class Groups(Generic[Member]):
+    """Disjoint sets of members (union-find)."""
 
-    def __init__(self, n: int) -> None:
-        self.leader = list(range(n))
+    def __init__(self, members: Iterable[Member]) -> None:
+        self.leader = {member: member for member in members}
 
-    def find(self, k: int) -> int:
-        """Return the leader of the set of k."""
-        while self.leader[k] != k:
-            self.leader[k] = self.leader[self.leader[k]]
-            k = self.leader[k]
-        return k
+    def find(self, member: Member) -> Member:
+        """Return the leader of the set of a member; the path to it is halved."""
+        leader = self.leader
+        while leader[member] != member:
+            leader[member] = leader[leader[member]]
+            member = leader[member]
+        return member
 
-    def unite(self, i: int, j: int) -> None:
-        """Unite the sets of i and j."""
+    def unite(self, i: Member, j: Member) -> None:
+        """Unite the sets of i and j; the leader of j leads both."""
         self.leader[self.find(i)] = self.find(j)
 
 
@@ -269,7 +271,7 @@ def loop_groups(n_bodies: int, edges: list[tuple[int, int]], without: Collection
 
     without: the numbers of the bridges.
     """
-    groups = Groups(n_bodies)
+    groups = Groups(range(n_bodies))
     for e, (i, j) in enumerate(edges):
         if e not in without:
             groups.unite(i, j)

@@ -20,14 +20,15 @@ import itertools
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from haugmbd.batches.parameters import unknown, variables_of
-from haugmbd.compiled.array_types import Array
-from haugmbd.engine.blob import check, first_call, made, shifts, with_inputs
+from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.engine.blob import Made, check, first_call, made, parts_of, shifts, with_inputs
 from haugmbd.engine.host import library_for, names_of_library
 from haugmbd.engine.stops import need_same_places
 from haugmbd.errors import HaugmbdError, UsageError
@@ -88,6 +89,8 @@ SHOWN = 4.0
 """[s] The first run, which the page draws as a ghost."""
 STAY = 1e-9
 """Distance by which points of bodies may move for rounding, of the size of the mechanism: it is not seen in a picture."""
+AHEAD, WORTH = 64, 8
+"""Words of a blob that are looked at where it differs from another one, and how many more must be equal in another place of it."""
 WAITS = 1e-3
 """[s] Step of a page that names none."""
 DRAG = ("drag force on ", "drag torque on ")
@@ -160,7 +163,7 @@ def live_page(
     numbers, table = _fitted(models, sliders)
     picture = _picture(models, sliders) if _moves_points(models, sliders) else None
     rules = {"projection": Projection(), "Baumgarte": Baumgarte.critical(20.0 * h), "none": None}
-    blobs, needs = dict[str, bytes](), set[str]()
+    wholes = dict[str, Made]()
     slots = nominal.slot_of_row[np.setdiff1d(np.arange(nominal.nc), np.array(nominal.redundancy.dropped, dtype=np.int64))]
     for name, rule in rules.items():
         call = first_call(nominal, method, {"stabilization": rule})
@@ -179,9 +182,9 @@ def live_page(
             for a in range(inertia_wide)
         ]
         names = [f"{kind}{body}" for body in nominal.body_names[1:] for kind in DRAG]
-        whole = made(nominal, call, method, names, own)
-        blobs[name] = whole.bytes()
-        needs |= whole.needs
+        wholes[name] = made(nominal, call, method, names, own)
+    needs, room = frozenset[str]().union(*(whole.needs for whole in wholes.values())), max(whole.room for whole in wholes.values())
+    blobs = {name: whole.bytes(room) for name, whole in wholes.items()}
     first = _first_run(nominal, method)
     data = {
         "sliders": [slider._asdict() for slider in sliders],
@@ -190,13 +193,13 @@ def live_page(
         "rows": len(slots),
         "h": h,
         "coefficients": _text(table.astype("<f8").tobytes()),
-        "blobs": {name: _text(blob) for name, blob in blobs.items()},
+        "blobs": _alike(blobs),
         "names": list(nominal.body_names),
         "drag": list(DRAG),
         "picture": picture,
     }
     engine = next((library for library, has in wasm if needs <= has), wasm[-1][0])
-    return animation(first, frames=FRAMES, other=first, simulates=(data, _text(engine.read_bytes(), level=9)))
+    return animation(first, frames=FRAMES, simulates=(data, _text(engine.read_bytes(), level=9)))
 
 
 def engines() -> list[tuple[Path, frozenset[str]]]:
@@ -231,6 +234,55 @@ def _builder(system: Any, p: Mapping[str, float]) -> Builder:
 def _text(data: bytes, level: int = 6) -> str:
     """Return bytes, deflated, in base64."""
     return base64.b64encode(zlib.compress(data, level)).decode("ascii")
+
+
+def _alike(blobs: Mapping[str, bytes]) -> dict[str, tuple[str, list[list[int]], str]]:
+    """Return blobs by name, each as its difference from one before it, whichever is smallest: its name, pieces, and the difference."""
+    found = dict[str, tuple[str, list[list[int]], str]]()
+    for name, blob in blobs.items():
+        ways = [(other, *apart(blob, blobs[other])) for other in found] or [("", list[list[int]](), blob)]
+        found[name] = min(((other, pieces, _text(data, level=9)) for other, pieces, data in ways), key=lambda way: len(way[2]))
+    return found
+
+
+def apart(blob: bytes, before: bytes) -> tuple[list[list[int]], bytes]:
+    """Return a blob as the difference of its 32-bit words from those of another one, word k from word k + shift: nearly everywhere zero.
+
+    The first value: pairs (first word, shift).  A shift changes where the other blob has, or lacks, an array.
+    """
+    own, words = (np.frombuffer(one, dtype="<u4") for one in (blob, before))
+    shifts = _shifts(blob, before)
+    there = np.arange(own.size)[None, :] + shifts[:, None]
+    inside = (there >= 0) & (there < words.size)
+    other = np.where(inside, words[np.clip(there, 0, words.size - 1)], 0)
+    same = np.concatenate([np.zeros((len(shifts), 1), dtype=np.int64), np.cumsum(other == own, axis=1)], axis=1)
+    pieces, at, now = list[list[int]](), 0, -1
+    while at < own.size:
+        ahead = same[:, min(at + AHEAD, own.size)] - same[:, at]
+        best = int(np.argmax(ahead))
+        if now < 0 or ahead[best] > ahead[now] + WORTH:
+            now = best
+            pieces.append([at, int(shifts[now])])
+        differs = np.flatnonzero(other[now, at + 1 :] != own[at + 1 :])
+        at = own.size if not differs.size else at + 1 + int(differs[0])
+    ends = [*(start for start, _ in pieces[1:]), own.size]
+    found = own.copy()
+    for (start, shift), end in zip(pieces, ends, strict=True):
+        found[start:end] -= other[shifts.tolist().index(shift), start:end]
+    return pieces, found.tobytes()
+
+
+def _shifts(blob: bytes, before: bytes) -> Ints:
+    """Return by how many 32-bit words parts of a blob may stand elsewhere in another one: sections, and arrays of one place and size."""
+    (own, own_rows), (other, other_rows) = parts_of(blob), parts_of(before)
+    found = {(other[tag] - own[tag]) // 4 for tag in own if tag in other}
+    matcher = SequenceMatcher(None, own_rows[:, 1].tolist(), other_rows[:, 1].tolist(), autojunk=False)
+    for _, i, j, j_end in ((tag, i, j, j2) for tag, i, _, j, j2 in matcher.get_opcodes() if tag != "delete"):
+        for k in range(i, min(i + j_end - j, len(own_rows))):
+            mine, its = own_rows[k, 0], other_rows[j + k - i, 0]
+            if mine >= 0 and its >= 0:
+                found.add(int(its - mine) // 4)
+    return np.array(sorted(found, key=abs), dtype=np.int64)
 
 
 def _stepping(integrator: RungeKutta | None, h: float) -> RungeKutta:

@@ -31,7 +31,7 @@ from .pose_driver import PoseDriver
 from .rack_pinion import RackPinion
 from .revolute import RJ
 from .revolute_spherical import RevoluteSpherical
-from .rolling import KnifeEdge, RollingDisc, RollingOnCylinder, RollingOnSphere, RollingSphere
+from .rolling import KnifeEdge, RollingDisc, RollingOnCurve, RollingOnCylinder, RollingOnSphere, RollingSphere
 from .rope import Pulley, Rope
 from .rotation_driver import RotationDriver
 from .screw import Screw
@@ -71,7 +71,7 @@ COUPLINGS: tuple[type[Joint], ...] = (Coupling, Gear, RackPinion, Screw, Belt, C
 FREEWHEELS: tuple[type[Joint], ...] = (Freewheel,)
 """Couplings that lock and slip by themselves in a run."""
 
-ROLLING: tuple[type[Joint], ...] = (RollingDisc, RollingSphere, RollingOnCylinder, RollingOnSphere, KnifeEdge)
+ROLLING: tuple[type[Joint], ...] = (RollingDisc, RollingSphere, RollingOnCylinder, RollingOnSphere, RollingOnCurve, KnifeEdge)
 """Joints with rows of velocities only."""
 
 GUIDES: tuple[type[Joint], ...] = (PointOnCurve,)
@@ -123,6 +123,7 @@ __all__ = [
     "RackPinion",
     "RevoluteSpherical",
     "RollingDisc",
+    "RollingOnCurve",
     "RollingOnCylinder",
     "RollingOnSphere",
     "RollingSphere",

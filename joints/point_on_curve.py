@@ -60,7 +60,7 @@ class PointOnCurve(Joint):
 
     def __init__(self, name: str, i: Body, j: Body, *, point: Any, curve: Any, closed: bool = False) -> None:
         self.read = read = Reader(name, i, j)
-        P, table = read.point("point", point), self._table(curve)
+        P, table = read.point("point", point), table_of(read, curve)
         self.closed = bool(closed)
         self.given = {"point": point, "curve": curve, "closed": self.closed or None}
         super().__init__(name, Frame.from_global(i, P), Frame.from_global(j, P))
@@ -68,54 +68,20 @@ class PointOnCurve(Joint):
         if not read.faults and posed(i) and posed(j):
             self._fit(table @ np.eye(3))
 
-    def _table(self, curve: Any) -> FloatArray:
-        """Return the points (n, 3); a fault if they are not a curve."""
-        table, remedy = numbers(curve), "Give at least six points, shape (n, 3), finite, each once, in their order [m]."
-        if table is None or table.ndim != 2 or table.shape[1] != 3 or not np.isfinite(table).all():  # noqa: PLR2004
-            self.read.fault("curve is not a table of points", remedy)
-            return np.zeros((FEWEST, 3))
-        if len(table) < FEWEST:
-            self.read.fault(f"curve has {len(table)} points", remedy)
-        elif (k := _repeated(table)) >= 0:
-            self.read.fault(f"curve has the same point twice in a row, its points {k} and {k + 1}", remedy)
-        return np.asarray(table, dtype=np.float64)
-
     def _fit(self, table: FloatArray) -> None:
         """Fit the curve and the vectors across it, in the frame of body i; a fault if the curve meets itself."""
-        points = (table - self.i.r) @ self.i.A
-        ends_meet = np.linalg.norm(points[-1] - points[0]) <= _same_point(points)
-        if self.closed:
-            points = np.vstack([points[:-1] if ends_meet else points, points[:1]])
-        elif ends_meet:
-            self.read.fault("curve ends where it begins", "Give closed=True for a closed curve, or leave its last point out.")
+        fitted = curve_through(self.read, (table - self.i.r) @ self.i.A, closed=self.closed)
+        if fitted is None:
             return
-        s = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
-        curve = [QuinticSpline(s, x, periodic=self.closed) for x in points.T]
-        tangents = np.stack([spline.values(s)[:, 1] for spline in curve], axis=1)
-        if (np.linalg.norm(tangents, axis=1) < 1e-3).any():  # of unit length, up to the difference of arc and polygon
-            self.read.fault("curve turns back on itself at a point", "Give points of a smooth curve.")
-            return
-        across = _across(points, tangents / np.linalg.norm(tangents, axis=1, keepdims=True), s, closed=self.closed)
+        points, s, curve, tangents = fitted
+        across = _across(points, tangents, s, closed=self.closed)
         fields = [[QuinticSpline(s, x, periodic=self.closed) for x in field.T] for field in across]
         self._pieces = (
             curve[0].breakpoints,
-            np.stack([spline.coefficients for spline in curve], axis=1),
-            tuple(np.stack([spline.coefficients for spline in field], axis=1) for field in fields),  # type: ignore[assignment]
+            coefficients_of(curve),
+            tuple(coefficients_of(field) for field in fields),  # type: ignore[assignment]
         )
-        self._check_crossing(curve, s)
-
-    def _check_crossing(self, curve: list[QuinticSpline], s: FloatArray) -> None:
-        """Append a fault if the curve meets itself: the nearest point would not be determined there."""
-        t = np.linspace(s[0], s[-1], SAMPLES * len(s) + 1)
-        x = np.stack([spline.values(t)[:, 0] for spline in curve], axis=1)
-        apart, h = np.abs(t[:, None] - t), t[1] - t[0]
-        if self.closed:
-            apart = np.minimum(apart, s[-1] - apart)
-        near = (np.linalg.norm(x[:, None] - x, axis=2) < 0.75 * h) & (apart > SAMPLES * h)
-        if near.any():
-            at = self.i.r + self.i.A @ x[np.argwhere(near)[0][0]]
-            what = f"curve meets itself near ({', '.join(f'{v:.4g}' for v in at)})"
-            self.read.fault(what, "Give a curve without crossings; closed=True joins its ends.")
+        check_crossing(self.read, self.i, curve, s, closed=self.closed)
 
     def primitives(self) -> tuple[Primitive, ...]:
         """Return the rows: two PointOnCurveRow. A joint with faults has rows that are never evaluated."""
@@ -130,6 +96,61 @@ class PointOnCurve(Joint):
         if self.read.faults or not (posed(self.i) and posed(self.j)):
             return tuple(self.read.faults)
         return super().faults()
+
+
+def table_of(read: Reader, curve: Any) -> FloatArray:
+    """Return the points (n, 3) of a curve; a fault if they are not one."""
+    table, remedy = numbers(curve), "Give at least six points, shape (n, 3), finite, each once, in their order [m]."
+    if table is None or table.ndim != 2 or table.shape[1] != 3 or not np.isfinite(table).all():  # noqa: PLR2004
+        read.fault("curve is not a table of points", remedy)
+        return np.zeros((FEWEST, 3))
+    if len(table) < FEWEST:
+        read.fault(f"curve has {len(table)} points", remedy)
+    elif (k := _repeated(table)) >= 0:
+        read.fault(f"curve has the same point twice in a row, its points {k} and {k + 1}", remedy)
+    return np.asarray(table, dtype=np.float64)
+
+
+def curve_through(
+    read: Reader, points: FloatArray, *, closed: bool
+) -> tuple[FloatArray, FloatArray, list[QuinticSpline], FloatArray] | None:
+    """Return the points of a curve, its parameters there (m,), its three splines and unit tangents (m, 3); None with a fault.
+
+    points: (n, 3), body frame;  the first one is repeated at the end of a closed curve
+    """
+    ends_meet = np.linalg.norm(points[-1] - points[0]) <= _same_point(points)
+    if closed:
+        points = np.vstack([points[:-1] if ends_meet else points, points[:1]])
+    elif ends_meet:
+        read.fault("curve ends where it begins", "Give closed=True for a closed curve, or leave its last point out.")
+        return None
+    s = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
+    curve = [QuinticSpline(s, x, periodic=closed) for x in points.T]
+    tangents = np.stack([spline.values(s)[:, 1] for spline in curve], axis=1)
+    size = np.linalg.norm(tangents, axis=1, keepdims=True)
+    if (size < 1e-3).any():  # of unit length, up to the difference of arc and polygon
+        read.fault("curve turns back on itself at a point", "Give points of a smooth curve.")
+        return None
+    return points, s, curve, tangents / size
+
+
+def coefficients_of(splines: list[QuinticSpline]) -> FloatArray:
+    """Return the coefficients of three splines over the same breakpoints, (m, 3, 6)."""
+    return np.stack([spline.coefficients for spline in splines], axis=1)
+
+
+def check_crossing(read: Reader, i: Body, curve: list[QuinticSpline], s: FloatArray, *, closed: bool) -> None:
+    """Append a fault if the curve of body i meets itself: the nearest point would not be determined there."""
+    t = np.linspace(s[0], s[-1], SAMPLES * len(s) + 1)
+    x = np.stack([spline.values(t)[:, 0] for spline in curve], axis=1)
+    apart, h = np.abs(t[:, None] - t), t[1] - t[0]
+    if closed:
+        apart = np.minimum(apart, s[-1] - apart)
+    near = (np.linalg.norm(x[:, None] - x, axis=2) < 0.75 * h) & (apart > SAMPLES * h)
+    if near.any():
+        at = i.r + i.A @ x[np.argwhere(near)[0][0]]
+        what = f"curve meets itself near ({', '.join(f'{v:.4g}' for v in at)})"
+        read.fault(what, "Give a curve without crossings; closed=True joins its ends.")
 
 
 def _same_point(points: FloatArray) -> float:

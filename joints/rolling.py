@@ -1,12 +1,13 @@
-r"""Rolling without slip: a disc and a sphere on a plane, a ball on or in a cylinder or a sphere, and a knife edge.
+r"""Rolling without slip: a disc and a sphere on a plane, a ball on or in a cylinder or a sphere, a wheel on a curve, and a knife edge.
 
     RollingDisc      Phi = ( DiscOnPlane, Slip along t_1, Slip along t_2 )           t_1, t_2 two directions of the plane
     RollingSphere    the same, without an axis
     RollingOnCylinder    Phi = ( AxisDistance, CurvedSlip along the axis, CurvedSlip around it )
     RollingOnSphere      Phi = ( AxisDistance of a centre, CurvedSlip along two tangents )
+    RollingOnCurve   Phi = ( CurveDistance, CurveSlip across the plane, CurveSlip along the curve )
     KnifeEdge        Phi = ( KnifeEdge )
 
-Slip, CurvedSlip and KnifeEdge are equations of velocities: they take degrees of freedom of velocity, and none of position.
+Slip, CurvedSlip, CurveSlip and KnifeEdge are equations of velocities: they take degrees of freedom of velocity, and none of position.
 Source: Neimark and Fufaev (1972), dynamics of nonholonomic systems.
 """
 
@@ -18,16 +19,24 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.frame import Frame
-from haugmbd.bodies.validation import FloatArray, read_flag, read_number
-from haugmbd.constraints import Joint, Primitive
+from haugmbd.bodies.validation import FloatArray, numbers, read_flag, read_number
+from haugmbd.constraints import DP1, Joint, PointOnCurveRow, Primitive
 from haugmbd.constraints.equations.rolling import DiscOnPlane, KnifeEdgeRow, Slip
 from haugmbd.constraints.equations.rolling_curved import AxisDistance, CurvedSlip
+from haugmbd.constraints.equations.rolling_on_curve import CurveDistance, CurveSlip
 from haugmbd.errors import Fault, UsageError
 
 from .base import posed
 from .geometry import PARALLEL_TOL, Reader
+from .point_on_curve import check_crossing, coefficients_of, curve_through, table_of
 
 ORIGIN, UP = (0.0, 0.0, 0.0), (0.0, 0.0, 1.0)
+SPAN_POINTS = 201
+"""Places at which a function of a curve is read: a quintic spline over pieces of 1/200 is 1e-13 times the sixth derivative off."""
+FLAT_TOL = 1e-6
+"""Of the size of a curve: points across its plane by less are typed with the digits of a file."""
+FIT_SAMPLES = 8
+"""Places in each piece of a curve at which its curvature is compared with the wheel."""
 
 
 class OnSurface(Joint):
@@ -338,6 +347,131 @@ class RollingOnSphere(Curved):
 
     def _axis(self) -> FloatArray:
         return np.zeros(3)
+
+
+class RollingOnCurve(OnSurface):
+    """Rolling on a curve: a wheel or ball rolls along a plane curve without slip. Removes 1 degree of freedom of position, 3 of velocity.
+
+    Parameters
+    ----------
+    name : str
+        Name of the joint in messages and results.
+    body : Body
+        The ball; or a wheel whose axis other joints keep normal to the plane of the curve.
+    center : array_like, (3,)
+        Centre of the wheel at the modelled pose, global frame [m]; the side of the curve on which it is, is that on which it rolls.
+    radius : float
+        Radius of the wheel [m].
+    curve : array_like, (n, 3), or callable
+        Points of the curve at the modelled pose, global frame [m], in their order, at least six; or a function of one number that returns
+        a point, over the range `span`.
+    axis : array_like, (3,)
+        Normal of the plane of the curve at the modelled pose, global frame: the curve sweeps a surface along it.
+    closed : bool
+        Whether the last point is joined to the first one.
+    span : (float, float), optional
+        Range of the number of a function; it is read at `SPAN_POINTS` places.
+    surface_body : Body, optional
+        The body that carries the curve; by default the ground.
+
+    Raises
+    ------
+    UsageError
+        If body or surface_body is not a Body. Other bad values are collected in `faults()`.
+
+    Notes
+    -----
+    The curve is the quintic spline through the points, as that of a PointOnCurve. The contact bears in both directions: a multiplier that
+    pulls means that a real wheel would lift off. The wheel must fit into the curve. A motion that leaves an open curve is an error.
+    The last two rows let it slip neither across the plane nor along the curve; a ball may spin about the normal of the surface.
+    Source: Neimark and Fufaev (1972).
+    """
+
+    def __init__(
+        self,
+        name: str,
+        body: Body,
+        *,
+        center: Any,
+        radius: float,
+        curve: Any,
+        axis: Any,
+        closed: bool = False,
+        span: Any = None,
+        surface_body: Body | None = None,
+    ) -> None:
+        surface_body = self._read_bodies(name, body, surface_body)
+        centre, b = self.read.point("center", center), self.read.direction("axis", axis)
+        table = table_of(self.read, self._read_at(curve, span))
+        self.radius = self._radius(radius)
+        self.closed = read_flag(self.read.faults, self.read.where, "closed", closed)
+        super().__init__(name, Frame.from_global(surface_body, centre, b), Frame.from_global(body, centre, b))
+        self.given = {"center": center, "radius": radius, "curve": table, "axis": axis} | ({"closed": True} if self.closed else {})
+        self._pieces: tuple[FloatArray, FloatArray, float] | None = None
+        if not self.read.faults and self.read.posed:
+            self._fit(table)
+
+    def _read_at(self, curve: Any, span: Any) -> Any:
+        """Return the points of a curve that is a function over a range; any other as it is."""
+        if not callable(curve):
+            if span is not None:
+                self.read.fault("span is given without a function", "Leave it out: points are a curve by themselves.")
+            return curve
+        ends = numbers(span)
+        if ends is None or ends.shape != (2,) or not np.isfinite(ends).all() or ends[0] == ends[1]:
+            self.read.fault(f"curve is a function, and its span is {span!r:.60}", "Give the range of its number, span=(0, 1).")
+            return None
+        return [np.asarray(curve(float(x)), dtype=np.float64) for x in np.linspace(*ends, SPAN_POINTS)]
+
+    def _fit(self, table: FloatArray) -> None:
+        """Fit the curve in the frame of its body; faults if it is not in a plane, meets itself, or is too narrow for the wheel."""
+        i, j = self.frame_i, self.frame_j
+        points, centre = (table - self.i.r) @ self.i.A, (self.j.r + self.j.A @ j.s_bar - self.i.r) @ self.i.A
+        height = points @ i.h
+        span = np.ptp(points, axis=0).max()
+        if np.ptp(height) > FLAT_TOL * span:
+            what = f"the curve is not in a plane normal to axis: its points differ by {np.ptp(height):.3g} m along it"
+            self.read.fault(what, "Give the axis of the wheel and a curve across it.")
+            return
+        points = points - (height - height.mean())[:, None] * i.h
+        fitted = curve_through(self.read, points, closed=self.closed)
+        if fitted is None:
+            return
+        _, s, curve, _ = fitted
+        check_crossing(self.read, self.i, curve, s, closed=self.closed)
+        row = PointOnCurveRow(
+            self.i, curve[0].breakpoints, coefficients_of(curve), np.zeros((len(s) - 1, 3, 6)), self.j, j.s_bar, self._period(s)
+        )
+        at, slope, _ = row.at(row.parameters(centre[None]))
+        side = 1.0 if np.cross(i.h, slope[0]) @ (centre - at[0]) >= 0.0 else -1.0
+        self._pieces = row.breakpoints, row.c, side * self.radius
+        self._check_fit(row, s, side)
+
+    def _period(self, s: FloatArray) -> float:
+        return float(s[-1] - s[0]) if self.closed else 0.0
+
+    def _check_fit(self, row: PointOnCurveRow, s: FloatArray, side: float) -> None:
+        """Append a fault if a wheel that touches the curve somewhere would cut it."""
+        t = np.linspace(s[0], s[-1], FIT_SAMPLES * len(s) + 1)
+        c, c1, c2 = row.at(t)
+        b, size = self.frame_i.h, np.linalg.norm(c1, axis=1)
+        bend = side * np.cross(c1, c2) @ b / size**3
+        narrow = bend * self.radius >= 1.0
+        if narrow.any():
+            k = int(np.argmax(bend))
+            where = ", ".join(f"{x:.4g}" for x in self.i.r + self.i.A @ c[k])
+            least = f"whose radius of curvature is {1 / bend[k]:.4g} m at ({where})"
+            what = f"a wheel of radius {self.radius:g} m does not fit into the curve, {least}"
+            self.read.fault(what, "Give a smaller wheel or a wider curve, or put the centre on the other side.")
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        """Return the rows: CurveDistance, CurveSlip across the plane, CurveSlip along the curve."""
+        i, j = self.frame_i, self.frame_j
+        if self._pieces is None:
+            return (DP1(self.i, i.f, self.j, j.g),) * 3
+        at, c, radius = self._pieces
+        given = (self.i, at, c, i.h, self.j, j.s_bar, radius, float(at[-1] - at[0]) if self.closed else 0.0)
+        return CurveDistance(*given), CurveSlip(*given, 0), CurveSlip(*given, 1)
 
 
 class KnifeEdge(OnPlane):

@@ -104,6 +104,14 @@ def rolling_on_cylinder() -> tuple[mbd.System, Any]:
     return system, system.add(joints.RollingOnCylinder("roll", ball, center=(0.4, 0.0, -0.3), radius=0.3, **pipe))
 
 
+def rolling_on_curve() -> tuple[mbd.System, Any]:
+    """Return a wheel in a hollow."""
+    system, x = mbd.System("hollow"), np.linspace(-1.5, 1.5, 31)
+    wheel = system.add(mbd.Body("wheel", *cylinder(0.3, 0.1, mass=1.0, axis=(0, 1, 0)), r=(0.0, 0.0, 0.3)))
+    curve = np.stack([x, 0.0 * x, 0.3 * x**2], axis=1)
+    return system, system.add(joints.RollingOnCurve("roll", wheel, center=(0.0, 0.0, 0.3), radius=0.3, curve=curve, axis=(0, 1, 0)))
+
+
 def rolling_on_sphere() -> tuple[mbd.System, Any]:
     """Return a marble in a bowl."""
     system = mbd.System("bowl")
@@ -143,6 +151,7 @@ EXAMPLES: dict[str, Callable[[], tuple[mbd.System, Any]]] = {
     "RollingSphere": rolling_sphere,
     "RollingOnCylinder": rolling_on_cylinder,
     "RollingOnSphere": rolling_on_sphere,
+    "RollingOnCurve": rolling_on_curve,
     "KnifeEdge": knife_edge,
     "PointOnCurve": point_on_curve,
 }

@@ -27,10 +27,9 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION, RunMethods
-from haugmbd.simulation.run_options import RunOutput
+from haugmbd.simulation.run_options import Recorded, RunOutput
 from haugmbd.simulation.simulate import result_of_short_run, run_system, with_sensor_notes
 from haugmbd.simulation.smooth_run import GroupSteps, ended, short_run, suited
-from haugmbd.simulation.stepping.run import Recorded
 
 
 class Starts(NamedTuple):

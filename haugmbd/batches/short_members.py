@@ -31,8 +31,8 @@ from haugmbd.model.inspection.row_gaps import worst_of_rows
 from haugmbd.model.model import Model
 from haugmbd.simulation.results.records import Counters
 from haugmbd.simulation.run_methods import PROJECTION
+from haugmbd.simulation.run_options import Recorded
 from haugmbd.simulation.smooth_run import SmoothRun, ended, idle_runs, is_short, needs_steps_alone
-from haugmbd.simulation.stepping.run import Recorded
 from haugmbd.simulation.stepping.state_memory import need_memory_for_states
 from haugmbd.system.checks.constraint_residuals import states_that_hold
 

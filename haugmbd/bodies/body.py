@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 
+from haugmbd.bodies.plane import plane_of
 from haugmbd.bodies.shapes.base import Drawn, Shape, read_shapes
 from haugmbd.bodies.validation import FloatArray, frozen, numbers, read_array, read_number, shared
 from haugmbd.choices import is_one_of
@@ -215,6 +216,65 @@ class Body:
         arm = at.A @ c
         omega = at.A @ at.omega_bar
         return cls(name, mass, J if about == "origin" else J_bar, r=x + arm, **given | {"v": at.v + np.cross(omega, arm)})
+
+    @classmethod
+    def in_plane(
+        cls,
+        name: str,
+        mass: float,
+        J: float,
+        *,
+        q: Any = (0.0, 0.0, 0.0),
+        u: Any = (0.0, 0.0, 0.0),
+        planar: str = "xz",
+        **given: Any,
+    ) -> Self:
+        """Return the body of a planar mechanism.
+
+        Parameters
+        ----------
+        name : str
+            Name of the body in messages and results.
+        mass : float
+            Mass [kg].
+        J : float
+            Inertia about the normal of the plane, at the centre of mass [kg m2].
+        q : array_like, (3,)
+            Two coordinates of the centre of mass [m] and the angle from the first axis of the plane towards the second [rad]: (x, z, phi).
+        u : array_like, (3,)
+            Their rates [m/s, rad/s].
+        planar : {"xz", "zx", "xy", "yx", "yz", "zy"}
+            The plane, by two global axes.
+        **given
+            shape, as of a Body.
+
+        Returns
+        -------
+        Body
+            The body. Its other two moments of inertia, which a planar motion does not know, are J, too.
+
+        Raises
+        ------
+        UsageError
+            If planar is not a plane, or q or u are not three numbers. Other bad values are collected in `faults()`.
+
+        Notes
+        -----
+        Source: Haug (1989), Nikravesh (1988).
+        """
+        plane = plane_of(planar, f"body {name!r}")
+        motion = []
+        for label, value in (("q", q), ("u", u)):
+            x = numbers(value)
+            if x is None or x.shape != (3,) or not np.isfinite(x).all():
+                raise UsageError(
+                    f"body {name!r}: {label} is {value!r:.60}, must be three finite numbers: two coordinates and an angle."
+                )
+            motion.append(x)
+        r, p = plane.place(motion[0])
+        v, omega = np.zeros(3), np.zeros(3)
+        v[[plane.first, plane.second]], omega[plane.normal] = motion[1][:2], plane.sense * motion[1][2]
+        return cls(name, mass, (J, J, J), r=r, p=p, v=v, omega_bar=omega, **given)
 
     @classmethod
     def ground(cls, name: str = "ground", *, shape: Any = ()) -> Self:

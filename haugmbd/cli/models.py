@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,7 @@ from haugmbd.integrators.explicit.runge_kutta import run_entry
 from haugmbd.modelfile import at_state, json_schema, save_model
 from haugmbd.modelfile.exports import Export
 from haugmbd.modelfile.write import canonical
+from haugmbd.simulation.results.study_data import installed_version
 from haugmbd.system.system import System
 
 
@@ -122,7 +122,7 @@ def _installation() -> dict[str, Any]:
         "haugmbd": __version__,
         "python": sys.version.split()[0],
         "executable": sys.executable,
-        "packages": {package: _version(package) for package in PACKAGES},
+        "packages": {package: installed_version(package) for package in PACKAGES},
         "compiler": compiler,
         "cache": str(place or "none"),
     }
@@ -140,11 +140,3 @@ def _table(system: System) -> tuple[int, dict[str, Any], str]:
         "rows": sum(joint.rows for joint in system.joints),
     }
     return OK, data, "\n".join([system.table(), *([] if report is None else [str(report)])])
-
-
-def _version(package: str) -> str:
-    """Return the installed version of a package."""
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return "not installed"

@@ -27,7 +27,7 @@ from haugmbd.gallery.planar_linkages import four_bar
 from haugmbd.gallery.spatial_linkages import slider_crank
 from haugmbd.integrators.base import Adaptive
 from haugmbd.serial_chain.chain import SerialChain
-from haugmbd.simulation.compatibility import STABILIZATIONS, integrators
+from haugmbd.simulation.compatibility import integrators, stabilizations
 from haugmbd.simulation.simulate import simulate
 from haugmbd.system.system import System
 
@@ -74,7 +74,7 @@ def other_methods() -> Iterator[tuple[str, Callable[[], object]]]:
         yield name, partial(_simulate, integrator=method, **how)
     for kind in FORMULATIONS:
         yield kind.__name__, partial(_simulate, h=STEP, formulation=kind())
-    for name, rule in STABILIZATIONS.items():
+    for name, rule in stabilizations().items():
         yield f"stabilization {name}", partial(_simulate, h=STEP, stabilization=rule)
     yield "a serial chain", _move_chain
     yield "impacts", _simulate_impacts

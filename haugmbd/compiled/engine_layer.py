@@ -34,6 +34,11 @@ class Mismatch(TypeError):
     """An argument is not of the type that an entry of the engine takes."""
 
 
+def makes_arrays(result: Shape) -> bool:
+    """Return whether an entry returns arrays that it makes: Numba owns their memory, and no word holds them."""
+    return any(map(makes_arrays, result)) if isinstance(result, list) else bool(result[1:])
+
+
 class Engine:
     """A library that has been loaded: addresses of routines and of word doors, by name."""
 
@@ -42,7 +47,8 @@ class Engine:
         self._routines = {name: k for k, name in enumerate(library.manifest["routines"])}
         self._entries: dict[str, list[tuple[int, list[Shape], Shape]]] = {}
         for k, (name, arguments, result) in enumerate(library.manifest["entries"]):
-            self._entries.setdefault(name, []).append((k, arguments, result))
+            if not makes_arrays(result):
+                self._entries.setdefault(name, []).append((k, arguments, result))
 
     @cached_property
     def _loaded(self) -> Any:

@@ -42,6 +42,11 @@ def inlined_kernel(function: Function) -> Function:
     return _linked(function, {**OPTIONS, "forceinline": True})
 
 
+def uncontracted(function: Function) -> Function:
+    """Compile a kernel that rounds every operation: one whose numbers Python computes as well, to the last bit."""
+    return _linked(function, {**OPTIONS, "fastmath": False})
+
+
 def counted(function: Function) -> Function:
     """Compile a kernel in which Numba counts references: one that returns a view, or allocates an array."""
     return _linked(function, {**OPTIONS, "_nrt": True})

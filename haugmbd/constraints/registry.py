@@ -24,6 +24,7 @@ from haugmbd.constraints.equations import (
     pose,
     rolling,
     rolling_curved,
+    rolling_on_curve,
     rope,
     rotation,
 )
@@ -45,6 +46,8 @@ MODULES: tuple[tuple[type[Primitive], Any], ...] = (
     (pose.PoseRow, pose.assemble_row),
     (rolling_curved.AxisDistance, rolling_curved.assemble_distance),
     (rolling_curved.CurvedSlip, rolling_curved.assemble_slip),
+    (rolling_on_curve.CurveDistance, rolling_on_curve.assemble_distance),
+    (rolling_on_curve.CurveSlip, rolling_on_curve.assemble_slip),
 )
 ROW_KINDS: tuple[type[Primitive], ...] = tuple(kind for kind, _ in MODULES)
 

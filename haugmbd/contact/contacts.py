@@ -1,7 +1,8 @@
 r"""Contacts: rigid contacts between all pairs of bodies that have shapes.
 
     pairs      all pairs of bodies with shapes, but those that a joint joins, and those of `except_`; or the pairs that are given
-    member     a Contact of one shape of one body with one shape of the other, named "NAME: a-b", or "NAME: a[0]-b[1]" of several shapes
+    member     a Contact of one shape of one body with one shape of the other, named "NAME: a-b", or "NAME: a[0]-b[1]" of several shapes,
+               also where a body is given several times, such as the ground with a floor and a wall
 
 A pair of shapes that has no contact is a fault, as the bodies would pass through one another without a word.
 """
@@ -9,6 +10,7 @@ A pair of shapes that has no contact is a fault, as the bodies would pass throug
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -174,14 +176,20 @@ class Contacts:
         self, bodies: Sequence[Body], joints: Sequence[Joint], faults: list[Fault]
     ) -> Iterator[tuple[str, Body, Any, Body, Any]]:
         """Yield names, bodies and shapes of the members; pairs of shapes without contact are faults."""
-        for (i, shapes_i), (j, shapes_j) in self._body_pairs(bodies, joints):
-            several = len(shapes_i) > 1 or len(shapes_j) > 1
+        pairs = list(self._body_pairs(bodies, joints))
+        times = Counter((id(i), id(j)) for (i, _), (j, _) in pairs)
+        given: dict[int, list[Any]] = {}  # of bodies whose pair is given several times, such as the ground with its walls
+        for (i, shapes_i), (j, shapes_j) in pairs:
+            again = times[id(i), id(j)] > 1
+            several = again or len(shapes_i) > 1 or len(shapes_j) > 1
             for (a, shape_i), (b, shape_j) in itertools.product(enumerate(shapes_i), enumerate(shapes_j)):
                 if not self._touch(shape_i, shape_j):
                     kinds = f"{kind_name(shape_i)} of {i.name!r} and {kind_name(shape_j)} of {j.name!r}"
                     remedy = f"Leave the pair out by except_=, or give other shapes. Pairs are: {PAIRS_TEXT}."
                     faults.append(Fault(self.where, f"{kinds} have no contact", remedy))
                     continue
+                if again:
+                    a, b = _number(given, i, shape_i), _number(given, j, shape_j)
                 ends = f"{i.name}[{a}]-{j.name}[{b}]" if several else f"{i.name}-{j.name}"
                 yield f"{self.name}: {ends}", i, shape_i, j, shape_j
 
@@ -210,6 +218,14 @@ class Contacts:
     def __repr__(self) -> str:
         what = "all bodies" if self.bodies is None else f"{len(self.bodies)} bodies"
         return f"Contacts({self.name!r}, {f'{len(self.pairs)} pairs' if self.pairs else what}, mu={self.mu:g})"
+
+
+def _number(given: dict[int, list[Any]], body: Body, shape: Any) -> int:
+    """Return the number of a shape among those that have been given for a body."""
+    shapes = given.setdefault(id(body), [])
+    if not any(one is shape for one in shapes):
+        shapes.append(shape)
+    return next(n for n, one in enumerate(shapes) if one is shape)
 
 
 def _several(where: str, label: str, given: Any) -> Iterable[Any]:

@@ -156,6 +156,11 @@ def stops_of(loads: Iterable[ForceElement]) -> tuple[Contact, ...]:
     return (*limit_stops_of(loads), *rigid_limits_of(loads))
 
 
+def rigid_contacts(model: Model) -> tuple[Contact, ...]:
+    """Return the rigid contacts of a model: those that were added, and the stops of JointLimits with a restitution."""
+    return (*model.contacts, *stops_of(entry.load for entry in model.loads))
+
+
 def limit_stops_of(loads: Iterable[ForceElement]) -> tuple[JointStop, ...]:
     """Return the stops of the impulsive limits among force elements."""
     limits = [load for load in loads if isinstance(load, JointLimit) and load.impulsive]

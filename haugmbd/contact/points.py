@@ -35,13 +35,17 @@ from haugmbd.geometry.narrow_phase import (
     POINT_J_RATE,
     rates,
 )
-from haugmbd.geometry.tables import CYLINDER, MOST_POINTS, POINT_COLUMNS, RATE_COLUMNS, Shapes, new_scratch, shape_tables
+from haugmbd.geometry.tables import CYLINDER, MOST_POINTS, PLANE, POINT_COLUMNS, RATE_COLUMNS, Shapes, new_scratch, shape_tables
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY, WIDTH
 from haugmbd.math.euler_kernels import put_rotation
 from haugmbd.math.vec3 import Vec, add, cross, dot, load, scale, store, sub, to_body, to_global
 
 FEW_PAIRS = 64
 """Fewer pairs are all looked at: the broad phase costs more than the balls around their shapes."""
+
+
+BESIDE = 1e5
+"""Of the margin: a held point with a larger gap has parted."""
 
 
 class Kinematics(NamedTuple):
@@ -168,7 +172,7 @@ def touching_points(
 ) -> int:
     """Write contact and feature (k, 2) and points (k, 10) of all points with gap <= margin of the `active` contacts, and of those held.
 
-    held: (h, 2) points that are taken whatever their gap, of active contacts;  both sorted by contact
+    held: (h, 2) points that are taken with a larger gap, too, as long as their features are there;  both sorted by contact
     features: (8,), scratch, place: (8, 10) of the manifold;  keys, points: with room for 8 points an active contact, and those held
     """
     put_rotations(bodies, A)
@@ -176,23 +180,36 @@ def touching_points(
     for number in range(active.size):
         c = active[number]
         a, b = pairs[c, 0], pairs[c, 1]
+        while h < held.shape[0] and held[h, 0] < c:
+            h += 1
+        after = h
+        while after < held.shape[0] and held[after, 0] == c:
+            after += 1
+        # a plane has no edges; elsewhere a point is held as long as its features are there: a ball that has rolled off a face is not
+        ends = after > h and shapes.kind[a] != PLANE and shapes.kind[b] != PLANE
         first = n
-        k = manifold(shapes, a, b, bodies, A, margin, place, features, scratch)
+        k = manifold(shapes, a, b, bodies, A, BESIDE * margin if ends else margin, place, features, scratch)
         for point in range(k):
-            keys[n, 0], keys[n, 1] = c, features[point]
-            for column in range(POINT_COLUMNS):
-                points[n, column] = place[point, column]
-            n += 1
-        while h < held.shape[0] and held[h, 0] <= c:
-            new = held[h, 0] == c
-            for other in range(first, n):
-                if keys[other, 1] == held[h, 1]:
+            taken = place[point, GAP] <= margin
+            if ends and not taken:
+                for other in range(h, after):
+                    if held[other, 1] == features[point]:
+                        taken = True
+            if taken:
+                keys[n, 0], keys[n, 1] = c, features[point]
+                for column in range(POINT_COLUMNS):
+                    points[n, column] = place[point, column]
+                n += 1
+        for other in range(after if ends else h, after):
+            new = True
+            for point in range(first, n):
+                if keys[point, 1] == held[other, 1]:
                     new = False
             if new:
-                keys[n, 0], keys[n, 1] = c, held[h, 1]
-                write_point(nearest(shapes, a, b, held[h, 1], bodies, A), load(bodies, shapes.body[a], 0), points, n)
+                keys[n, 0], keys[n, 1] = c, held[other, 1]
+                write_point(nearest(shapes, a, b, held[other, 1], bodies, A), load(bodies, shapes.body[a], 0), points, n)
                 n += 1
-            h += 1
+        h = after
     return n
 
 

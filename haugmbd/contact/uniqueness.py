@@ -111,7 +111,7 @@ def _blocks(F: ForceSet, kernel: Array) -> list[_Block]:
     share = np.abs(kernel @ kernel.T)
     by_rows = np.maximum.reduceat(share, F.first, axis=0)
     linked = np.maximum.reduceat(by_rows, F.first, axis=1) > STILL
-    groups = Groups(m)
+    groups = Groups(range(m))
     for k, other in zip(*np.nonzero(linked), strict=True):
         groups.unite(int(k), int(other))
     size = max(float(np.abs(F.columns @ F.z).max(initial=0.0)), 1e-300)

@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from haugmbd.bodies.plane import plane_of
 from haugmbd.bodies.validation import numbers, read_only
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import NamesMeant, public_class
@@ -39,6 +40,8 @@ from haugmbd.model.model import Model
 
 Accelerations = tuple[Array, Array]
 """v_dot, global, and omega_bar_dot, body frame, (nt, 3) each."""
+TURNED_TOL = 1e-7
+"""A part of an axis of a body across the plane that is an error of the method."""
 
 
 @public_class
@@ -74,6 +77,41 @@ class PointHistory(NamesMeant):
 
 @public_class
 @dataclass(frozen=True, eq=False)
+class PlanarHistory(NamesMeant):
+    """A body over time in the coordinates of a plane, q = (x, z, phi).
+
+    Attributes
+    ----------
+    name : str
+        Name of the body.
+    t : ndarray, (nt,)
+        Times [s].
+    q, u, u_dot : ndarray, (nt, 3)
+        Two coordinates of the centre of mass [m] and the angle [rad], rates and accelerations.
+    phi : ndarray, (nt,)
+        The angle from the first axis of the plane towards the second, without jumps of whole turns [rad].
+    """
+
+    name: str
+    t: Array
+    q: Array
+    u: Array
+    _acceleration: Callable[[], Array] = field(repr=False)
+
+    @cached_property
+    def u_dot(self) -> Array:
+        return self._acceleration()
+
+    @property
+    def phi(self) -> Array:
+        return self.q[:, 2]
+
+    def __repr__(self) -> str:
+        return f"PlanarHistory of {self.name}, {len(self.t)} states"
+
+
+@public_class
+@dataclass(frozen=True, eq=False)
 class BodyHistory(NamesMeant):
     """One body over time.
 
@@ -95,6 +133,8 @@ class BodyHistory(NamesMeant):
         Angular velocity, global [rad/s].
     a, omega_dot : ndarray, (nt, 3)
         Acceleration of the centre of mass [m/s2] and angular acceleration [rad/s2], global.
+    v_dot, omega_bar_dot : ndarray, (nt, 3)
+        The same by the names of the state: v_dot is a, and omega_bar_dot the angular acceleration in the body frame [rad/s2].
     quaternion : array of numpy quaternions, (nt,)
         Orientation.
     """
@@ -122,6 +162,14 @@ class BodyHistory(NamesMeant):
     @cached_property
     def omega_dot(self) -> Array:
         return _turned(self.A, self._accelerations()[1])
+
+    @property
+    def v_dot(self) -> Array:
+        return self.a
+
+    @property
+    def omega_bar_dot(self) -> Array:
+        return self._accelerations()[1]
 
     @property
     def quaternion(self) -> Any:
@@ -160,6 +208,36 @@ class BodyHistory(NamesMeant):
             return found
 
         return PointHistory(name or f"{self.name} at {x.tolist()}", self.t, self.r + s, v, acceleration)
+
+    def in_plane(self, planar: str = "xz") -> PlanarHistory:
+        """Return the coordinates of the body in a plane over time.
+
+        Parameters
+        ----------
+        planar : {"xz", "zx", "xy", "yx", "yz", "zy"}
+            The plane, by two global axes.
+
+        Returns
+        -------
+        PlanarHistory
+            `.q` = two coordinates of the centre of mass and the angle from the first axis towards the second, unwound, `.u` its rates and
+            `.u_dot` its accelerations, (nt, 3) each; `.phi` the angle.
+
+        Raises
+        ------
+        UsageError
+            If planar is not a plane, or the body turns out of it.
+        """
+        plane = plane_of(planar, "in_plane")
+        if np.abs(self.A[:, plane.normal, [plane.first, plane.second]]).max(initial=0.0) > TURNED_TOL:
+            raise UsageError(f"body {self.name!r} turns out of the plane {planar!r}: it has no angle there. See `angles`.")
+        n, axes = plane.normal, [plane.first, plane.second]
+
+        def rates(v: Array, omega: Array) -> Array:
+            return np.column_stack([v[:, axes], plane.sense * omega[:, n]])
+
+        q = np.column_stack([self.r[:, axes], plane.angle(self.A)])
+        return PlanarHistory(self.name, self.t, q, rates(self.v, self.omega), lambda: rates(self.a, self.omega_dot))
 
     def angles(self, sequence: str = "ZXZ") -> Array:
         """Return three angles of the orientation.

@@ -265,7 +265,7 @@ def work_between(model: Model, t: Array, y: Array, solutions: Callable[[], Array
     `solutions()` returns (u_dot, lam) by nodes of the equations at the states, (nt, nn, 6).
     """
     at = t if nodes is None else nodes
-    if len(at) < 2 or not does_work(model):  # noqa: PLR2004
+    if len(at) < 2 or at[-1] == t[0] or not does_work(model):  # noqa: PLR2004  states of one instant: no time, no work
         return no_work(model, len(at))
     rule, spans = rule_of(model), _spans(t, at)
     times = (spans.start[:, None] + (spans.end - spans.start)[:, None] * rule.points).ravel()

@@ -21,11 +21,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from haugmbd.bodies.part import changed
-from haugmbd.compiled.array_types import Array
+from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.cache_stamp import files_of_entries
 from haugmbd.compiled.engine_library import stamp_of
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.constraints.freedoms import Axis, Kind, Side
+from haugmbd.contact.joint_stop import rigid_contacts
 from haugmbd.diagnostics.joint_motion import angle_in_turn, angles_of, is_arm, joint_motion, slide
 from haugmbd.diagnostics.reaction_signals import bind
 from haugmbd.engine.doors import SLIDE_I, SLIDE_J, TURN
@@ -54,7 +55,6 @@ from haugmbd.simulation.held_inputs import (
     model_with_inputs,
     read_names,
 )
-from haugmbd.simulation.hybrid.simulator import rigid_contacts
 from haugmbd.simulation.quantity_reader import WRENCH, QuantityReader
 from haugmbd.simulation.simulate import simulate
 from haugmbd.simulation.stepping.clock import Clock
@@ -76,6 +76,8 @@ STEP_ENTRY = "haugmbd.integrators.explicit.runge_kutta.run_entry"
 STOPS = "haugmbd.engine.stops"
 DOORS = "haugmbd.engine.doors"
 READ_ENTRY = "haugmbd.simulation.quantity_reader.read_entry"
+OF_RULES = ".stabilization."
+"""In the names of routines and entries of a stabilization."""
 WHO = "mbd.engine.blob"
 OF_SLOT, OF_NODE, OF_BODY, OF_FRICTION = range(4)
 """What the place of a status belongs to, as in `abi.c`."""
@@ -176,17 +178,21 @@ class Writer:
         self.calls.append((self.text(f"{entry}({shapes(arguments)})"), self.list([w for x in arguments for w in self.of(x)])))
         return len(self.calls) - 1
 
-    def bytes(self, fixed: Sequence[int], start: Sequence[float], more: Mapping[str, bytes]) -> bytes:
-        """Return the blob.  more: sections of others"""
-        names = bytearray()
-        places_of_texts = []
-        for text in self.texts:
-            places_of_texts.append(len(names))
-            names += text.encode() + b"\0"
-        names += b"\0" * (-len(names) % 8)
+    def names(self) -> tuple[bytes, Sequence[int]]:
+        """Return all texts, one after the other, and the place of each; those of stabilizations last: blobs with another one are alike."""
+        names, places = bytearray(), [0] * len(self.texts)
+        for k in sorted(range(len(self.texts)), key=lambda k: OF_RULES in self.texts[k]):
+            places[k] = len(names)
+            names += self.texts[k].encode() + b"\0"
+        return bytes(names), places
+
+    def bytes(self, fixed: Sequence[int], start: Sequence[float], more: Mapping[str, bytes], room: int = 0) -> bytes:
+        """Return the blob.  more: sections of others;  room: bytes of the names at least"""
+        names, places_of_texts = self.names()
+        names += b"\0" * (max(room - len(names), 0) + -max(room, len(names)) % 8)
         items = [(x.kind, self.texts.index(x.name), x.a, x.b, x.c) for x in self.items]
         sections: dict[str, bytes] = {
-            "WORDS": _words(self.words), "LISTS": _words(self.lists), "NAMES": bytes(names), "TEXTS": _words(places_of_texts),
+            "WORDS": _words(self.words), "LISTS": _words(self.lists), "NAMES": names, "TEXTS": _words(places_of_texts),
             "CALLS": _words(self.calls), "ITEMS": _words(items), "PLACES": _words(self.places), "FIXED": _words(fixed),
             "START": np.array(start, dtype="<f8").tobytes(),
             "STAMP": stamp_of(files_of_entries()).encode(), "WHERE": _words(self.where), **more,
@@ -209,6 +215,15 @@ class Writer:
         top = b"HAUGBLOB" + struct.pack("<3q", VERSION, whole, len(head))
         top += b"".join(tag.ljust(8).encode() + struct.pack("<2q", offset, count) for tag, offset, count in head)
         return top + content + _words(rows) + bytes(numbers_of_arrays)
+
+
+def parts_of(blob: bytes) -> tuple[dict[str, int], Ints]:
+    """Return where the sections of a blob begin, and the rows of its arrays: place or -1, size in words."""
+    (n,) = struct.unpack_from("<q", blob, 24)
+    heads = [struct.unpack_from("<8s2q", blob, 32 + 24 * k) for k in range(n)]
+    places = {tag.decode().strip(): int(place) for tag, place, _ in heads}
+    count = next(count for tag, _, count in heads if tag.startswith(b"ARRAYS"))
+    return places, np.frombuffer(blob, dtype="<i8", count=count, offset=places["ARRAYS"]).reshape(-1, 2)
 
 
 def _words(rows: Any) -> bytes:
@@ -358,10 +373,14 @@ def shifts(model: Model) -> Array:
 
 
 class Made(NamedTuple):
-    """A blob in parts: its items, names of routines and entries that it needs, and what makes its bytes, with sections of others."""
+    """A blob in parts: its items, names of routines and entries that it needs, and what makes its bytes, with sections of others.
+
+    room: bytes of its names
+    """
 
     items: Sequence[Item]
     needs: frozenset[str]
+    room: int
     bytes: Callable[..., bytes]
 
 
@@ -424,7 +443,7 @@ def made(
     status = place_in(problem.pack.ints, "STATUS")[0]
     ends = [*fixed, w.array(problem.pack.work), status, *w.outputs]
     needs = {w.texts[value] for kind, value in w.words if kind == ROUTINE} | {w.texts[text] for text, _ in w.calls}
-    return Made(w.items, frozenset(needs), lambda **more: w.bytes(ends, (call.t, call.h), more))
+    return Made(w.items, frozenset(needs), len(w.names()[0]), lambda room=0, **more: w.bytes(ends, (call.t, call.h), more, room))
 
 
 def _let_engine_fill(w: Writer, place: tuple[int, int], steps: Steps) -> None:

@@ -1,6 +1,7 @@
 /* An FMU for co-simulation, FMI 2.0 and 3.0, over haugmbd.h: the model is resources/model.haug, this library is the same for all models.
  *
  * advance to t + H     n = H / h whole:  n steps of h, as `simulate` makes them       else:  the least number of equal steps, each within h
+ * derivative along s   outputs are affine in the inputs at a state:  (y(u + c s) - y(u - c s)) / 2c, exact for any c, rounding least for a large one
  * a parameter p        numbers of the model that follow from it:  a_k + sum over j of b_kj p_j, and of the start before it is closed
  *
  * model.haug has one section more, "FMU     ", of 8-byte words:
@@ -35,6 +36,8 @@ enum { INSTANTIATED, INITIALIZING, STEPPING, FAILED };
 enum { OF_VARIABLE = 4, OF_NUMBER = 3 };
 #define SLACK 1e-6                                     /* part of h by which a communication point may be off: the sums of a master */
 #define CLOSED 1e-9                                    /* part of the size of the mechanism by which a start may be open: rounding */
+#define AFFINE 1e-9                                    /* part of an output by which it may be off its linear function of the inputs: rounding of accelerations */
+#define LARGEST 1e12                                   /* multiple of a direction along which outputs are compared */
 #define TINY 1e-15                                     /* [s] of the step that closes a start */
 
 typedef void logger2(void *, const char *, int, const char *, const char *, ...);
@@ -375,6 +378,63 @@ static int deserialize(Instance *f, const unsigned char bytes[], size_t n, void 
     return OK;
 }
 
+/* ---- derivatives of outputs with respect to inputs ---- */
+
+static int outputs_at(Instance *f, double c, const uint32_t known[], size_t n, const double u[], const double seed[], const uint32_t unknown[], size_t m, double y[])
+{
+    int64_t code = 0;
+    for (size_t k = 0; k < n && !code; k++) code = haug_set(f->model, variable(f, known[k])[1], u[k] + c * seed[k]);
+    for (size_t k = 0; k < m && !code; k++) code = haug_output(f->model, variable(f, unknown[k])[1], y + k);
+    return failed(f, code);
+}
+
+/* y(u), and (y(u + c s) - y(u - c s)) / 2c, first with c = 1, then with the c for which the outputs change by their own size. */
+static int along(Instance *f, const uint32_t unknown[], size_t m, const uint32_t known[], size_t n, const double seed[], double out[], double *room)
+{
+    double *u = room, *here = u + n, *more = here + m, *less = more + m, c = 1.0, off = 0.0;
+    for (size_t k = 0; k < n; k++) u[k] = haug_get(f->model, variable(f, known[k])[1]);
+    int status = outputs_at(f, 0.0, known, n, u, seed, unknown, m, here);
+    for (int again = 0; again < 2 && !status; again++) {
+        status = outputs_at(f, c, known, n, u, seed, unknown, m, more);
+        if (!status) status = outputs_at(f, -c, known, n, u, seed, unknown, m, less);
+        double most = 0.0, size = 1.0;
+        for (size_t k = 0; k < m && !status; k++) {
+            out[k] = 0.5 * (more[k] - less[k]) / c;
+            if (fabs(out[k]) > most) most = fabs(out[k]);
+            if (fabs(here[k]) > size) size = fabs(here[k]);
+        }
+        for (size_t k = 0; k < m && !status; k++) {
+            double bend = fabs(0.5 * (more[k] + less[k]) - here[k]) / (size + c * most);
+            if (!(bend <= off)) off = bend;
+        }
+        c = most * LARGEST > size ? size / most : LARGEST;
+        if (c < 1.0) c = 1.0;
+    }
+    if (!status && !(off <= AFFINE)) return tell(f, ERROR, "an output is no linear function of these inputs at this state: it has no derivative that is exact");
+    return status;
+}
+
+static int derive(Instance *f, const uint32_t unknown[], size_t m, const uint32_t known[], size_t n, const double seed[], double out[])
+{
+    for (size_t k = 0; k < n; k++) {
+        if (known[k] >= (uint64_t)f->fmu[VARIABLES] || variable(f, known[k])[0] != NUMBER || haug_kind(f->model, variable(f, known[k])[1]) != HAUG_INPUT)
+            return tell(f, ERROR, "derivatives are with respect to inputs");
+        if (!isfinite(seed[k])) return tell(f, ERROR, "a direction that is not finite");
+    }
+    for (size_t k = 0; k < m; k++)
+        if (unknown[k] >= (uint64_t)f->fmu[VARIABLES] || variable(f, unknown[k])[0] != OUTPUT) return tell(f, ERROR, "derivatives are of outputs");
+    char *kept = malloc((size_t)haug_saved_size(f->model));
+    double *room = malloc((n + 3 * m + 1) * sizeof *room);
+    int status = kept && room ? OK : tell(f, ERROR, "there is not enough memory");
+    if (!status) {
+        haug_save(f->model, kept);
+        status = along(f, unknown, m, known, n, seed, out, room);
+        haug_restore(f->model, kept);
+    }
+    free(kept); free(room);
+    return status;
+}
+
 static int lacks(Instance *f, const char *what)
 {
     snprintf(f->say, sizeof f->say, "%s: this FMU does not have it", what);
@@ -410,7 +470,11 @@ PUBLIC int fmi2DeSerializeFMUstate(Instance *f, const unsigned char bytes[], siz
 PUBLIC int fmi2GetRealStatus(Instance *f, int kind, double *x) { if (kind != 2) return DISCARD; *x = haug_time(f->model); return OK; }
 EMPTY(fmi2GetInteger) EMPTY(fmi2GetBoolean) EMPTY(fmi2GetString) EMPTY(fmi2SetInteger) EMPTY(fmi2SetBoolean) EMPTY(fmi2SetString)
 EMPTY(fmi2SetRealInputDerivatives) EMPTY(fmi2GetRealOutputDerivatives)
-NONE(fmi2GetDirectionalDerivative) NONE(fmi2CancelStep)
+PUBLIC int fmi2GetDirectionalDerivative(Instance *f, const uint32_t unknown[], size_t m, const uint32_t known[], size_t n, const double seed[], double out[])
+{
+    return derive(f, unknown, m, known, n, seed, out);
+}
+NONE(fmi2CancelStep)
 NONE(fmi2GetStatus) NONE(fmi2GetIntegerStatus) NONE(fmi2GetBooleanStatus) NONE(fmi2GetStringStatus)
 
 /* ---- FMI 3.0 ---- */
@@ -446,13 +510,18 @@ PUBLIC int fmi3FreeFMUState(Instance *f, void **state) { if (state) { free(*stat
 PUBLIC int fmi3SerializedFMUStateSize(Instance *f, void *state, size_t *n) { return size_of(f, n); }
 PUBLIC int fmi3SerializeFMUState(Instance *f, void *state, unsigned char bytes[], size_t n) { return serialize(f, state, bytes, n); }
 PUBLIC int fmi3DeserializeFMUState(Instance *f, const unsigned char bytes[], size_t n, void **state) { return deserialize(f, bytes, n, state); }
+PUBLIC int fmi3GetDirectionalDerivative(Instance *f, const uint32_t unknown[], size_t m, const uint32_t known[], size_t n, const double seed[], size_t of_seed,
+                                        double out[], size_t of_out)
+{
+    return of_seed == n && of_out == m ? derive(f, unknown, m, known, n, seed, out) : fail(f, "all variables are scalars");
+}
 EMPTY(fmi3GetFloat32) EMPTY(fmi3GetInt8) EMPTY(fmi3GetUInt8) EMPTY(fmi3GetInt16) EMPTY(fmi3GetUInt16) EMPTY(fmi3GetInt32) EMPTY(fmi3GetUInt32)
 EMPTY(fmi3GetInt64) EMPTY(fmi3GetUInt64) EMPTY(fmi3GetBoolean) EMPTY(fmi3GetString) EMPTY(fmi3GetBinary) EMPTY(fmi3GetClock)
 EMPTY(fmi3SetFloat32) EMPTY(fmi3SetInt8) EMPTY(fmi3SetUInt8) EMPTY(fmi3SetInt16) EMPTY(fmi3SetUInt16) EMPTY(fmi3SetInt32) EMPTY(fmi3SetUInt32)
 EMPTY(fmi3SetInt64) EMPTY(fmi3SetUInt64) EMPTY(fmi3SetBoolean) EMPTY(fmi3SetString) EMPTY(fmi3SetBinary) EMPTY(fmi3SetClock)
 EMPTY(fmi3GetIntervalDecimal) EMPTY(fmi3GetIntervalFraction) EMPTY(fmi3GetShiftDecimal) EMPTY(fmi3GetShiftFraction)
 EMPTY(fmi3SetIntervalDecimal) EMPTY(fmi3SetIntervalFraction) EMPTY(fmi3SetShiftDecimal) EMPTY(fmi3SetShiftFraction) EMPTY(fmi3GetOutputDerivatives)
-NONE(fmi3EnterEventMode) NONE(fmi3GetNumberOfVariableDependencies) NONE(fmi3GetVariableDependencies) NONE(fmi3GetDirectionalDerivative)
+NONE(fmi3EnterEventMode) NONE(fmi3GetNumberOfVariableDependencies) NONE(fmi3GetVariableDependencies)
 NONE(fmi3GetAdjointDerivative) NONE(fmi3EnterConfigurationMode) NONE(fmi3ExitConfigurationMode) NONE(fmi3EvaluateDiscreteStates)
 NONE(fmi3UpdateDiscreteStates) NONE(fmi3EnterContinuousTimeMode) NONE(fmi3CompletedIntegratorStep) NONE(fmi3SetTime) NONE(fmi3SetContinuousStates)
 NONE(fmi3GetContinuousStateDerivatives) NONE(fmi3GetEventIndicators) NONE(fmi3GetContinuousStates) NONE(fmi3GetNominalsOfContinuousStates)

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 from haugmbd.compiled import fast_numba, quick_contexts
 from haugmbd.compiled.array_views import lower_view
+from haugmbd.compiled.engine_layer import makes_arrays
 from haugmbd.compiled.function_pointers import FunctionPointer, Routine
 from haugmbd.compiled.native_tuples import TuplePointer
 from haugmbd.compiled.numba_names import cgutils, ir, types
@@ -182,9 +183,9 @@ def keep_modules() -> list[str]:
 
 
 def _has_words(fndesc: Any) -> bool:
-    """Return whether all arguments of a function travel in words."""
+    """Return whether all arguments of a function travel in words, and what it returns: no array that it makes."""
     try:
-        return bool([shape_of(kind) for kind in (*fndesc.argtypes, fndesc.restype)])
+        return bool([shape_of(kind) for kind in fndesc.argtypes]) and not makes_arrays(shape_of(fndesc.restype))
     except TypeError:
         return False
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from haugmbd.bodies.plane import read_plane
 from haugmbd.choices import is_one_of
 from haugmbd.deprecated import check_keywords, did_you_mean
 from haugmbd.equations.derivation import Derivation, derive
@@ -541,7 +542,7 @@ def equations(system: System, planar: str | None = None, *, level: str = "motion
         The mechanism.
     planar : {"xz", "zx", "xy", "yx", "yz", "zy"}, optional
         The plane of a planar mechanism, by two global axes: bodies then have two coordinates and an angle phi, from the first axis to
-        the second, and rows that say nothing in the plane fall away.
+        the second, and rows that say nothing in the plane fall away. By default that of the system.
     level : {"motion", "position", "velocity", "acceleration"}
         How far the texts go: each level has those before it.
 
@@ -565,8 +566,7 @@ def equations(system: System, planar: str | None = None, *, level: str = "motion
     """
     if not isinstance(system, System):
         raise UsageError(f"mbd.equations needs a System, got {type(system).__name__}: give what mbd.System(...) returned.")
-    if planar is not None and not (isinstance(planar, str) and len(planar) == len(set(planar)) == 2 and set(planar) < set("xyz")):
-        raise UsageError(f'planar is {planar!r}: give two different axes, such as "xz", or None for a spatial mechanism.')
+    planar = system.planar if planar is None else read_plane(planar, "mbd.equations")
     model = system.compile()
     need_constant_masses(model, "mbd.equations")
     need_no_freewheels(model, "mbd.equations")

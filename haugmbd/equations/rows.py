@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -555,8 +555,18 @@ def at_numbers(symbols: Symbols, expression: Any) -> Callable[[dict[Any, float],
     return value
 
 
-def point_on_curve(make: RowMaker, joint: Joint, p: Any, number: int) -> Row:
-    """Return Phi = n(s) . (x - c(s)) at the nearest point, c'(s) . (x - c(s)) = 0; x_k = a_k . d, a_k the axes of body i."""
+class AtCurve(NamedTuple):
+    """The nearest point of a curve: x_k, the parameter s, c(s) and another field n(s), and the axes of body i."""
+
+    x: list[Any]
+    s: Any
+    c: list[Any]
+    n: list[Any]
+    axes: list[Arrow]
+
+
+def at_curve(make: RowMaker, joint: Joint, p: Any, number: int) -> AtCurve:
+    """Return the nearest point, c'(s) . (x - c(s)) = 0; x_k = a_k . d, a_k the axes of body i."""
     sp, symbols = make.sp, make.symbols
     centre = make.distance(joint, p.i, np.zeros(3), p.j, p.s_bar_j)
     axes = [make.arrow(joint, p.i, axis, f"e{k}_bar") for k, axis in enumerate(symbols.body(p.i).turned.T @ np.eye(3))]
@@ -580,10 +590,37 @@ def point_on_curve(make: RowMaker, joint: Joint, p: Any, number: int) -> Row:
             for k in range(4):
                 atom = f if k == 0 else sp.Derivative(f, s) if k == 1 else sp.Derivative(f, (s, k))
                 symbols.atoms.add(atom, _on_spline(p, pieces, axis, s, k))
+    return AtCurve(x, s, [functions["c", k] for k in range(3)], [functions["n", k] for k in range(3)], axes)
+
+
+def point_on_curve(make: RowMaker, joint: Joint, p: Any, number: int) -> Row:
+    """Return Phi = n(s) . (x - c(s)) at the nearest point."""
+    at = at_curve(make, joint, p, number)
+    return of_surface(make, joint, p, number, at, at.n, 0, r"n(s)^{T} \left(x - c(s)\right)")
+
+
+def curve_distance(make: RowMaker, joint: Joint, p: Any, number: int) -> Row:
+    """Return Phi = (b x t) . (x - c(s)) - R at the nearest point."""
+    at = at_curve(make, joint, p, number)
+    R = make.symbols.parameter(f"R_{make.symbols.names.of(joint)}", p.radius, f"R_{{{tex_name(joint.name)}}}")
+    tex = r"\left(b \times t(s)\right)^{T} \left(x - c(s)\right) - " + make.symbols.tex_of[R]
+    return of_surface(make, joint, p, number, at, list(across_curve(make.sp, at, p)[1]), R, tex)
+
+
+def across_curve(sp: Any, at: AtCurve, p: Any) -> tuple[Any, Any, Any, Any]:
+    """Return b, n = b x t, t = c' / |c'| and |c'| at the nearest point, frame of body i."""
+    slope = sp.Matrix([sp.diff(each, at.s) for each in at.c])
+    size = sp.sqrt(dot(slope, slope))
+    b = sp.Matrix([sp.Integer(round(x)) if x == round(x) else sp.Float(x) for x in p.b_bar_i.tolist()])
+    return b, cross(sp, b, slope / size), slope / size, size
+
+
+def of_surface(make: RowMaker, joint: Joint, p: Any, number: int, at: AtCurve, n: list[Any], less: Any, tex: str) -> Row:
+    """Return Phi = n(s) . (x - c(s)) - less at the nearest point, with its derivatives by x."""
+    sp, symbols = make.sp, make.symbols
+    x, s, c = at.x, at.s, at.c
     X = [sp.Symbol(f"_x{k}", real=True) for k in range(3)]
-    c = [functions["c", k] for k in range(3)]
-    n = [functions["n", k] for k in range(3)]
-    surface = sum(n[k] * (X[k] - c[k]) for k in range(3))
+    surface = sum(n[k] * (X[k] - c[k]) for k in range(3)) - less
     E = sum(sp.diff(c[k], s) * (X[k] - c[k]) for k in range(3))
     E_s = sp.diff(E, s)
     s_1 = [-sp.diff(E, a) / E_s for a in X]
@@ -596,7 +633,6 @@ def point_on_curve(make: RowMaker, joint: Joint, p: Any, number: int) -> Row:
     put = dict(zip(X, (each.value for each in x), strict=True))
     first = [(sp.diff(surface, X[k]) + surface_s * s_1[k]).xreplace(put) for k in range(3)]
     both = [[(second(surface, k, m) - surface_s * second(E, k, m) / E_s).xreplace(put) for m in range(3)] for k in range(3)]
-    tex = r"n(s)^{T} \left(x - c(s)\right)"
     scalar = composed(symbols, x, surface.xreplace(put), first, both, tex)
     return with_scalars(make.of_products(joint, p, number, scalar, None), tuple(x))
 
@@ -669,6 +705,26 @@ def curved_slip(make: RowMaker, joint: Joint, p: Any, number: int) -> Row:
     return velocity_row(make, joint, p, number, h, t, t_dot, centre, centre.value + c * u, centre.rate + c * u_dot, r"t^{T} S")
 
 
+def curve_slip(make: RowMaker, joint: Joint, p: Any, number: int) -> Row:
+    """Return 0 = l . S at the contact point rho = s - R n, l = b across the plane of the curve, or t along it."""
+    sp, symbols = make.sp, make.symbols
+    at = at_curve(make, joint, p, number)
+    b, n, t, size = across_curve(sp, at, p)
+    slope, bend = (sp.Matrix([sp.diff(each, at.s, order) for each in at.c]) for order in (1, 2))
+    e, x_dot = sp.Matrix([each.value - c for each, c in zip(at.x, at.c, strict=True)]), sp.Matrix([each.rate for each in at.x])
+    turn = dot(b, cross(sp, slope, bend)) / size**2 * dot(slope, x_dot) / (size**2 - dot(bend, e))
+
+    def seen(v: Any, v_dot: Any) -> tuple[Any, Any]:
+        value = sum((v[k] * axis.value for k, axis in enumerate(at.axes)), sp.zeros(3, 1))
+        return value, sum((v_dot[k] * axis.value + v[k] * axis.rate for k, axis in enumerate(at.axes)), sp.zeros(3, 1))
+
+    R = symbols.parameter(f"R_{symbols.names.of(joint)}", p.radius, f"R_{{{tex_name(joint.name)}}}")
+    (N, N_dot), (l, l_dot) = seen(n, -turn * t), seen(t, turn * n) if p.number else seen(b, sp.zeros(3, 1))
+    centre = make.arrow(joint, p.j, p.s_bar_j, "s_bar")
+    arms = centre.value - R * N, centre.rate - R * N_dot
+    return velocity_row(make, joint, p, number, at.axes[0], l, l_dot, centre, *arms, r"t^{T} S" if p.number else r"b^{T} S")
+
+
 def unit_and_rate(sp: Any, x: Any, x_dot: Any) -> tuple[Any, Any]:
     """Return x / |x| and its rate."""
     size = sp.sqrt(dot(x, x))
@@ -732,5 +788,7 @@ KINDS: dict[str, Callable[..., Row]] = {
     "KnifeEdgeRow": knife_edge,
     "AxisDistance": axis_distance,
     "CurvedSlip": curved_slip,
+    "CurveDistance": curve_distance,
+    "CurveSlip": curve_slip,
 }
 """What each kind of equation is in symbols."""

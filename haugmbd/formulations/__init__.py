@@ -21,47 +21,30 @@ determined_motion        the same of a motion that drivers determine, in a metri
 error_messages           from a status code to an error message
 """
 
-from haugmbd.formulations.accelerations import Accelerations
-from haugmbd.formulations.augmented_lagrangian import AugmentedLagrangian
-from haugmbd.formulations.base import Formulation
-from haugmbd.formulations.coordinate_partitioning import CoordinatePartitioning
-from haugmbd.formulations.euler_parameters import EulerParameters
-from haugmbd.formulations.newton_euler import NewtonEuler
-from haugmbd.formulations.null_space import QR, SVD, NullSpace
-from haugmbd.formulations.penalty import Penalty
-from haugmbd.formulations.range_space import RangeSpace
-from haugmbd.formulations.reduced_chain import ReducedChain
-from haugmbd.formulations.udwadia_kalaba import UdwadiaKalaba
-from haugmbd.formulations.udwadia_phohomsiri import UdwadiaPhohomsiri
+from typing import Any
 
-FORMULATIONS: tuple[type[Formulation], ...] = (
-    NewtonEuler,
-    EulerParameters,
-    RangeSpace,
-    NullSpace,
-    CoordinatePartitioning,
-    UdwadiaKalaba,
-    UdwadiaPhohomsiri,
-    AugmentedLagrangian,
-    Penalty,
-    ReducedChain,
-)
-"""All of them; the tests and the table in docs/formulations.md are made from this."""
+from haugmbd.names_on_demand import on_demand
 
-__all__ = [
-    "FORMULATIONS",
-    "QR",
-    "SVD",
-    "Accelerations",
-    "AugmentedLagrangian",
-    "CoordinatePartitioning",
-    "EulerParameters",
-    "Formulation",
+ORDER = (
     "NewtonEuler",
-    "NullSpace",
-    "Penalty",
+    "EulerParameters",
     "RangeSpace",
-    "ReducedChain",
+    "NullSpace",
+    "CoordinatePartitioning",
     "UdwadiaKalaba",
     "UdwadiaPhohomsiri",
-]
+    "AugmentedLagrangian",
+    "Penalty",
+    "ReducedChain",
+)
+"""All of them, as FORMULATIONS has them; the tests and the table in docs/formulations.md are made from this."""
+
+_imported, __all__ = on_demand(__name__)
+__all__ += ["FORMULATIONS"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name; FORMULATIONS are the classes of all of them."""
+    if name == "FORMULATIONS":
+        return tuple(map(_imported, ORDER))
+    return _imported(name)

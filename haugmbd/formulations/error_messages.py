@@ -119,10 +119,12 @@ def _step_too_small(f: Failure) -> str:
     needed = f"the error control needs a step of {f.number:.3g} s at t = {f.t:.6g} s"
     if singular := _singular_nearby(f, NEARLY):
         return f"{needed}, at {singular}"
+    dry = [_words(entry.load) for entry in f.model.loads if isinstance(entry.load, JointFriction) and entry.load.law.is_exact]
+    jams = f"; or {' or '.join(dry)} grows without bound with the reaction that it causes, and jams (Painleve)" if dry else ""
     return (
         f"{needed}. "
         "The motion is not smooth there (a jump in a force or driver, an impact): loosen rtol, or use a fixed step; "
-        "or a spring or damper is stiff: use an implicit method, BDF() or RadauIIA()."
+        f"or a spring or damper is stiff: use an implicit method, BDF() or RadauIIA(){jams}."
     )
 
 

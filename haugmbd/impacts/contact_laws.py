@@ -1,7 +1,8 @@
 r"""The ruler of contacts: by how much the stored states of a run, of any method, violate the laws of contact and friction.
 
     overlap        max(0, -gap) / size
-    Signorini      f_n >= 0,  gap >= 0,  f_n gap = 0, and where the gap stays closed the same of f_n and the normal acceleration
+    Signorini      f_n >= 0,  gap >= 0,  f_n gap = 0, and where the gap stays closed the same of f_n and the normal acceleration;
+                   no force beside the features that touch
     Coulomb        |f_T| <= mu f_n,  f_T = -mu f_n v_T / |v_T| where the point slides, and against its acceleration where it begins to
     Newton-Euler   M u' + Phi_q^T lam - Q - C^T f
 
@@ -36,6 +37,8 @@ LAST = 1e-6
 """The same: of a slower point, which rests a microsecond later, friction has the full size, and takes energy."""
 KNOWN = 1e-12
 """The same: of a slower point the direction of the velocity is rounding."""
+BESIDE = 1e-3
+"""Relative to the size: a point that presses is among those of its shapes that are nearer than this."""
 ALONG = 0.5
 """Cosine: in such a step friction is nearer than 60 degrees to the direction against the velocity."""
 BEGINS = 1e-5
@@ -111,6 +114,18 @@ def _overlap(p: ContactProblem, y: Array) -> float:
     return max(0.0, -float(gaps.min(initial=0.0))) / p.length
 
 
+def _beside_shapes(p: ContactProblem, y: Array, keys: Sequence[Key], N: Sequence[float]) -> float:
+    """Return the largest normal force of a point whose features touch no more, such as a corner that has left a face.
+
+    Of planes, which have no edges, features do not end.
+    """
+    bounded = [k for k, (c, _) in enumerate(keys) if N[k] > 0.0 and not p.has_plane[c]]
+    if not bounded:
+        return 0.0
+    there = set(map(tuple, p.near(y, BESIDE * p.length)[0]))
+    return max((float(N[k]) for k in bounded if tuple(keys[k]) not in there), default=0.0)
+
+
 def _of_state(
     p: ContactProblem, t: float, y: Array, record: ContactRecord, n: int, size_f: float, ends: bool
 ) -> tuple[float, float, float, float]:
@@ -124,7 +139,8 @@ def _of_state(
         return _overlap(p, y), 0.0, 0.0, balance
     kin = p.at(y, keys)
     a = p.rows_of(kin, keys, u_dot) - kin.gamma
-    signorini = coulomb = 0.0
+    signorini = 0.0 if ends else _beside_shapes(p, y, list(forces), [N for N, _ in forces.values()]) / size_f
+    coulomb = 0.0
     for k, key in enumerate(keys):
         N, T = forces.get(key, (0.0, np.zeros(3)))
         f_T, mu = kin.D[k, 1:] @ T, p.mu[key[0]]
@@ -206,7 +222,8 @@ def _of_step(p: ContactProblem, piece: SteppedContacts, n: int, y: Array) -> tup
     u = u + p.response.solve(p.wrench_of(kin, keys, f), None, law.t)[: p.n]
     speed = max(float(np.abs(u).max()), law.h * float(np.abs(p.velocities(y_dot)).max()), 1e-300)
     balance = float(np.abs(u[1:] - p.velocities(law.y)[1:]).max()) / speed
-    return _overlap(p, y), float(off[0]), float(off[1:].max()), balance
+    beside = _beside_shapes(p, law.y, [tuple(key) for key in keys.tolist()], f[:, 0].tolist()) / max(float(f[:, 0].max()), 1e-300)
+    return _overlap(p, y), max(float(off[0]), beside), float(off[1:].max()), balance
 
 
 def check_plain(mechanism: Any, result: Any) -> ContactCheck:

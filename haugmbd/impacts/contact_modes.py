@@ -157,7 +157,7 @@ class ContactModes:
 
 def _mechanisms(model: Model, contacts: Ints) -> Ints:
     """Return the mechanism of each body, (nb + 1,): joints, loads and contacts (k, 2) connect bodies, the ground does not."""
-    found = Groups(model.nb + 1)
+    found = Groups(range(model.nb + 1))
     of_joints = ([joint.i, joint.j, *(place[0] for place in joint.places)] for joint in model.joints.values())
     for bodies in (*of_joints, *(entry.bodies for entry in model.loads), *contacts.tolist()):
         moving = [body for body in bodies if body > 0]

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from haugmbd.bodies.shapes import Plane
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.contact.cone import response_is_unique, solve_cone_problem
 from haugmbd.contact.contact import Contact
@@ -112,6 +113,7 @@ class ContactProblem:
         self.points = ContactPoints(ends, self.n)
         self.pairs = self.points.bodies
         self.length = float(model.length)
+        self.has_plane = [any(isinstance(shape, Plane) for shape in contact.shapes) for contact in contacts]
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: model, contacts and law of impacts."""

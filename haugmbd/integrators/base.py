@@ -20,6 +20,7 @@ from haugmbd.errors import UsageError
 from haugmbd.integrators.default_number import AdaptiveDefault, DefaultNumber
 from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.integrators.step_context import Problem
+from haugmbd.names_on_demand import load_package_of
 
 RTOL, ATOL = DefaultNumber(1e-8), DefaultNumber(1e-10)
 """Default tolerances of adaptive methods; a method with fixed steps compares states with them."""
@@ -263,6 +264,7 @@ class FixedOrAdaptive(Integrator):
 def methods_below(kind: type[Any] = Integrator) -> tuple[type[Integrator], ...]:
     """Return the classes of this package below `kind` that are methods, each once; without those of the user."""
     found: dict[type[Integrator], None] = {}
+    load_package_of(kind)
     for below in _ours(kind):
         if _ours(below):
             found |= dict.fromkeys(methods_below(below))

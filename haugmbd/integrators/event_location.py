@@ -133,6 +133,10 @@ class EventLocator:
         self._unarmed: dict[int, float] = {}
         self.ending: tuple[Event, ...] = ()
 
+    def begin_after(self, looked: float) -> None:
+        """Begin with the steps that follow the first `looked` ones at which compiled code has looked."""
+        self._looked = looked
+
     @property
     def ended_by(self) -> Event | None:
         """The terminal event that has ended the run, the first of those of its instant, `ending`; None without one."""

@@ -113,7 +113,7 @@ def cluster_tables(
             parent[body], edge_of[body], depth[body] = carrier, edge, depth[carrier] + 1
     if not rows:
         return NO_CLUSTERS
-    groups = Groups(len(branches) + 1)
+    groups = Groups(range(len(branches) + 1))
     for row in rows:
         joints = [_carried(term, parent) for term in row.terms]
         path = _joints_between(joints, parent, depth) if -1 not in joints and len(set(joints)) == len(joints) else []

@@ -26,7 +26,7 @@ from typing import NamedTuple, overload
 import numpy as np
 
 from haugmbd.compiled.array_types import Ints
-from haugmbd.graph import bridges_of, loop_groups, pairs_of
+from haugmbd.graph import Groups, bridges_of, loop_groups, pairs_of
 
 WIDE, NARROW = 6, 2
 """Number of unknowns of a body, and of an edge of more than NARROW rows with its padding; other edges have true sizes."""
@@ -223,23 +223,17 @@ def closing_edges(n_bodies: int, edges: list[tuple[int, ...]], rows: EdgeRows) -
     narrow = [e for e in narrow if e not in bridges]
     may_close = set(narrow)
     pairs, _ = pairs_of([bodies for e, bodies in enumerate(edges) if e not in may_close])
-    group = loop_groups(n_bodies + 1, pairs, ())
+    groups = Groups(range(n_bodies + 1))
+    for i, j in pairs:
+        groups.unite(i, j)
     closing: list[int] = []
     for e in narrow:
-        ends = {_root(group, body) for body in spanned(edges[e], rows.kind[e])}
+        ends = {groups.find(body) for body in spanned(edges[e], rows.kind[e])}
         if len(ends) == 1:
             closing.append(e)
         for end in ends:
-            group[end] = min(ends)
+            groups.leader[end] = min(ends)
     return closing
-
-
-def _root(group: list[int], body: int) -> int:
-    """Return the number of a body's group, where groups have been united by their numbers."""
-    while group[body] != body:
-        group[body] = group[group[body]]
-        body = group[body]
-    return body
 
 
 def spanned(bodies: tuple[int, ...], kind: int) -> set[int]:

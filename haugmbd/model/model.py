@@ -107,6 +107,8 @@ class Model(Pictured):
         All parts of a system some of which are off in this model; None where all are on.
     layout : StateLayout or None
         Whose angles and internal states the state has, where some parts are off.
+    planar : str or None
+        The plane in which it moves, of a planar System; None for a spatial one.
     """
 
     name: str
@@ -131,6 +133,7 @@ class Model(Pictured):
     contacts: tuple[Any, ...] = ()
     parts: Any = None
     layout: Any = None
+    planar: str | None = None
 
     def __repr__(self) -> str:
         return f"Model({self.name!r}: {self.nb} bodies, {len(self.joints)} joints, {self.nc} rows, {len(self.loads)} loads)"

@@ -125,6 +125,7 @@ def _built(document: Any, reading: Reading, ground: Body | None) -> System | Non
         gravity=tuple(given.get("gravity", (0.0, 0.0, 0.0))),
         parameters=reading.parameters,
         tolerance=given.get("tolerance"),
+        planar=given.get("planar"),
     )
     off = set(given.get("off", ()))
     unknown = sorted(off - {part.name for part in (*joints, *loads, *contacts)})

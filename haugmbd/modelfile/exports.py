@@ -369,7 +369,7 @@ def spanning_tree(
 def _without_loops(joints: Iterable[Joint], bodies: Sequence[Body]) -> list[Joint]:
     """Return the joints without those that close a loop with joints before them (Kruskal's algorithm)."""
     number = {id(body): k for k, body in enumerate(bodies)}
-    groups, kept = Groups(len(bodies)), []
+    groups, kept = Groups(range(len(bodies))), []
     for joint in joints:
         i, j = number[id(joint.i)], number[id(joint.j)]
         if not joint.needs() and groups.find(i) != groups.find(j):

@@ -179,7 +179,7 @@ def model_document(model: Model) -> Document:
         for name, x in expression.parameters.items():
             parameters.setdefault(name, x)
     own: dict[str, Any] = {} if network is None else {"blocks": network.blocks, "sensors": network.scope.sensors.values()}
-    own["tolerance"] = model.redundancy.given
+    own |= {"tolerance": model.redundancy.given, "planar": model.planar}
     document, faults = document_of(
         model.name, model.gravity, model.bodies, joints, loads, parameters, contacts=contacts, off=off, **own
     )
@@ -229,6 +229,7 @@ def _checked(system: System, where: str, parameters: Any, *, drawn: bool = True)
         blocks=system.blocks,
         sensors=system.sensors,
         tolerance=system.tolerance,
+        planar=system.planar,
         off=[part.name for part in system.inactive],
         contacts=system.contacts,
     )

@@ -11,6 +11,7 @@ import inspect
 from typing import Any
 
 from haugmbd import joints
+from haugmbd.bodies.plane import PLANES
 from haugmbd.constraints.joint import Joint
 from haugmbd.constraints.registry import KINDS
 from haugmbd.contact.impact_laws import LAWS
@@ -198,6 +199,13 @@ ROLLING_FIELDS: dict[str, tuple[Field, ...]] = {
         *_SURFACE,
     ),
     "RollingOnSphere": (*_BALL, Field("sphere_center", POINT), Field("sphere_radius", Number("m")), *_SURFACE),
+    "RollingOnCurve": (
+        *_BALL,
+        Field("curve", ListOf(POINT, 1), says="points of the curve"),
+        Field("axis", VECTOR),
+        Field("closed", Flag(), False, "whether the last point is joined to the first one"),
+        Field("surface_body", Reference("body"), False, "by default the ground"),
+    ),
     "KnifeEdge": (_BODY, Field("point", POINT), Field("direction", VECTOR), *_PLANE),
 }
 """Rolling joints: a file has the arguments of their constructors, global geometry at the modelled pose."""
@@ -396,6 +404,7 @@ HEAD = (
     Field("name", Text(), False, "name of the system"),
     Field("gravity", Array(((3,),), "m/s2"), False, "global; by default zero"),
     Field("tolerance", Tolerance(), False, "how far redundant rows may contradict each other [rad, or part of the size]"),
+    Field("planar", Text(PLANES), False, "the plane of a planar mechanism, by two global axes"),
     Field("ground_shape", SHAPES, False, "what is drawn of the ground"),
     Field("off", ListOf(Text()), False, "names of the joints, loads and contacts that are off at the start"),
 )

@@ -33,6 +33,7 @@ from haugmbd.deprecated import check_keywords, did_you_mean
 from haugmbd.errors import Fault, HaugmbdError, ModelFileError, UsageError
 from haugmbd.forces import JointFriction, JointSpring, PointForce, Viscous
 from haugmbd.formulations.accelerations import accelerations
+from haugmbd.graph import Groups
 from haugmbd.joints import CJ, RJ, SJ, TJ, UJ, Coupling, Fixed, PointOnLine, Screw
 from haugmbd.math import euler_parameters
 from haugmbd.modelfile.imports import (
@@ -885,23 +886,16 @@ def _ends(read: Read, scope: str, joint: Element) -> tuple[str, str]:
 
 def _leaders(read: Read, ends: list[tuple[str, str]], merge_fixed: bool) -> dict[str, str]:
     """Return the first link of the group of each link; the world for links that are fixed to it."""
-    leader = {link: link for link in read.links} | {WORLD: WORLD}
-
-    def first(link: str) -> str:
-        while leader[link] != link:
-            leader[link] = leader[leader[link]]
-            link = leader[link]
-        return link
-
+    groups = Groups([WORLD, *read.links])
     order = {link: k for k, link in enumerate((WORLD, *read.links))}
     pairs = [(WORLD, link) for link, own in read.links.items() if own.static]
     for (_, joint), pair in zip(read.joints, ends, strict=True):
         if joint.attributes.get("type") == "fixed" and merge_fixed:
             pairs.append(pair)
     for a, b in pairs:
-        a, b = sorted((first(a), first(b)), key=order.__getitem__)  # noqa: PLW2901
-        leader[b] = a
-    return {link: first(link) for link in read.links}
+        first, second = sorted((groups.find(a), groups.find(b)), key=order.__getitem__)
+        groups.unite(second, first)
+    return {link: groups.find(link) for link in read.links}
 
 
 def _body(

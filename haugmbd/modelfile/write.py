@@ -68,6 +68,7 @@ def document_of(
     blocks: Iterable[Block] = (),
     sensors: Iterable[Sensor] = (),
     tolerance: float | None = None,
+    planar: str | None = None,
     contacts: Iterable[Contact] = (),
     off: Iterable[str] = (),
 ) -> tuple[Document, list[Fault]]:
@@ -94,6 +95,8 @@ def document_of(
     document: Document = {"format": FORMAT, "name": name, "gravity": np.asarray(gravity, dtype=np.float64).tolist()}
     if tolerance is not None:
         document["tolerance"] = float(tolerance)
+    if planar is not None:
+        document["planar"] = planar
     names = sorted(off)
     if names:
         document["off"] = names

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from haugmbd.choices import is_one_of
 from haugmbd.compiled.array_types import Array
 from haugmbd.diagnostics.joint_coordinates import JointHistory
 from haugmbd.errors import UsageError
-from haugmbd.plotting.style import colors, for_grey, ink, literal
+from haugmbd.plotting.style import colors, estimated_width, for_grey, ink, literal, set_title, text_width
 from haugmbd.simulation.results.quantities import HasQuantities
 
 if TYPE_CHECKING:
@@ -81,12 +80,8 @@ WIDE = 4.2
 """[in] Axes at least so wide have the legend beside them."""
 TALLEST = 0.7
 """Largest part of the height that the legend takes above the data."""
-SMALLEST = 8.0
-"""[pt] Font of a title that must be short."""
 COLUMN_SPACING, HANDLE = 1.2, 3.2
 """Sizes of a legend in units of its font: between columns; handle and space before the text."""
-MARGIN = 0.8
-"""[in] Width of labels and ticks beside Axes."""
 ROOM = "haugmbd room"
 OWN = "haugmbd"
 
@@ -138,7 +133,7 @@ def finish(
     span: times that the x axis covers;  noise: size of the values that is rounding, 0 if it is not known;  equal: both scales are equal
     """
     shown = ax.get_title(loc="left").replace("\n", " ").replace(r"\$", "$")
-    _fit_title(ax, title if overlays(ax) <= 1 or not shown else _of_both(shown, title))
+    set_title(ax, title if overlays(ax) <= 1 or not shown else _of_both(shown, title))
     ax.set_xlabel(xlabel)
     same = ax.get_ylabel() in ("", ylabel)
     ax.set_ylabel(ylabel if same else f"{ax.get_ylabel()}; {ylabel}")
@@ -258,40 +253,6 @@ def columns_of(names: Sequence[str], width: float) -> int:
         if sum(parts) + (len(parts) - 1) * COLUMN_SPACING * size / 72.0 <= 0.93 * width:
             return len(parts)
     return 1
-
-
-def text_width(text: str, font: Any) -> float:
-    """Return the width of a text [pt]."""
-    from matplotlib.textpath import TextToPath  # noqa: PLC0415  loaded only where something is drawn
-
-    return float(TextToPath().get_text_width_height_descent(text, font, ismath=False)[0])
-
-
-def estimated_width(ax: Axes) -> float:
-    """Return about how wide the Axes will be [in], before the layout is known."""
-    figure: Any = ax.get_figure()
-    whole = float(figure.get_figwidth())
-    spec = ax.get_subplotspec()
-    if spec is None or figure.get_layout_engine() is None:
-        return whole * float(ax.get_position().width)
-    columns = spec.get_gridspec().ncols
-    return whole * (spec.colspan.stop - spec.colspan.start) / columns - MARGIN
-
-
-def _fit_title(ax: Axes, title: str) -> None:
-    """Set the title no wider than the Axes: by a smaller font, then by lines."""
-    from matplotlib.font_manager import FontProperties  # noqa: PLC0415  loaded only where something is drawn
-
-    text = ax.set_title(literal(title), loc="left")
-    font = FontProperties(family=text.get_fontfamily(), size=text.get_fontsize())
-    wide = text_width(title, font) / 72.0 / max(estimated_width(ax), 0.5)
-    if wide <= 1.0:
-        return
-    size = max(SMALLEST, float(text.get_fontsize()) / wide)
-    wide *= size / float(text.get_fontsize())
-    text.set_fontsize(size)
-    if wide > 1.0:
-        text.set_text("\n".join(wrap(literal(title), max(8, int(0.92 * len(title) / wide)))))
 
 
 def room_for_legend(limits: tuple[float, float]) -> Any:

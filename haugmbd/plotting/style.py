@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -85,6 +86,10 @@ OF_PAPER: dict[str, Any] = {
 """The style of new figures in a paper: sizes of its text, lines that stay apart in print."""
 COLUMNS = {1: (3.4, 2.5), 2: (7.0, 2.9)}
 """[in] Sizes of a figure over one column of a page, and over two."""
+SMALLEST = 8.0
+"""[pt] Font of a title that must be short; 7/8 of its own where that is smaller."""
+MARGIN = 0.8
+"""[in] Width of labels and ticks beside Axes."""
 NARROW = 4.2
 """[in] Figures that are narrower have no room for a legend beside the Axes."""
 _chosen: dict[str, Any] = {"name": "", "style": {}, "before": {}}
@@ -140,9 +145,10 @@ def theme(name: str | None = None, *, columns: int = 1, dark: bool | None = None
     plt = pyplot()
     _restore()
     if name is not None:
-        params = THEMES[name]
+        style = OF_PAPER | {"figure.figsize": COLUMNS[columns]} if name == "paper" else {}
+        params = THEMES[name] | style  # also those of texts that come later than their Axes: titles, legends, colour bars
         _chosen["before"] = {key: plt.rcParams[key] for key in params}
-        _chosen["name"], _chosen["style"] = name, OF_PAPER | {"figure.figsize": COLUMNS[columns]} if name == "paper" else {}
+        _chosen["name"], _chosen["style"] = name, style
         plt.rcParams.update(params)
     return Theme(name or "")
 
@@ -160,10 +166,14 @@ def for_grey() -> bool:
     return bool(_chosen["name"] == "paper")
 
 
+def is_narrow(ax: Axes) -> bool:
+    """Return whether the figure has no room for a legend beside the Axes."""
+    return bool(ax.figure.get_figure().get_size_inches()[0] < NARROW)  # type: ignore[union-attr]
+
+
 def side_legend(ax: Axes, *handles: Any, **style: Any) -> None:
     """Put a legend beside the Axes; within narrow ones, so that they keep their width."""
-    narrow = ax.figure.get_figure().get_size_inches()[0] < NARROW  # type: ignore[union-attr]
-    if narrow:
+    if is_narrow(ax):
         ax.legend(*handles, loc="best", frameon=False, fontsize="small", handlelength=2.4)
     else:
         beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0, "frameon": False, "fontsize": "small"}
@@ -193,6 +203,57 @@ def axes(ax: Axes | None) -> Axes:
     ax.set_axisbelow(True)
     ax.grid(True, color=DARK_GRID if is_dark(ax) else GRID, linewidth=0.7)
     return ax
+
+
+def stacked_axes(n: int) -> tuple[Any, list[Any]]:
+    """Return a new figure of n Axes above each other with one abscissa, in haugmbd's style; nobody else holds it."""
+    plt = pyplot()
+    from matplotlib.figure import Figure  # noqa: PLC0415  loaded only where something is drawn
+
+    with plt.rc_context(STYLE | _chosen["style"]):
+        width, height = plt.rcParams["figure.figsize"]
+        figure = Figure(figsize=(width, height * max(1.0, 0.3 + 0.6 * n)), layout="constrained")
+        found = list(np.ravel(figure.subplots(n, 1, sharex=True)))
+    return figure, [axes(one) for one in found]
+
+
+def text_width(text: str, font: Any) -> float:
+    """Return the width of a text [pt]."""
+    from matplotlib.textpath import TextToPath  # noqa: PLC0415  loaded only where something is drawn
+
+    return float(TextToPath().get_text_width_height_descent(text, font, ismath=False)[0])
+
+
+def estimated_width(ax: Axes) -> float:
+    """Return about how wide the Axes will be [in], before the layout is known."""
+    figure: Any = ax.get_figure()
+    whole = float(figure.get_figwidth())
+    spec = ax.get_subplotspec()
+    if spec is None or figure.get_layout_engine() is None:
+        return whole * float(ax.get_position().width)
+    columns = spec.get_gridspec().ncols
+    return whole * (spec.colspan.stop - spec.colspan.start) / columns - MARGIN
+
+
+def set_title(ax: Axes, title: str) -> None:
+    """Set the title no wider than the Axes: by a smaller font, then by lines."""
+    from matplotlib.font_manager import FontProperties  # noqa: PLC0415  loaded only where something is drawn
+
+    text = ax.set_title(
+        literal(title), loc="left", fontsize=ax.title.get_fontsize()
+    )  # that of the theme in which the Axes were made
+    font = FontProperties(family=text.get_fontfamily(), size=text.get_fontsize())
+    wide = max(text_width(line, font) for line in title.split("\n")) / 72.0 / max(estimated_width(ax), 0.5)
+    if wide <= 1.0:
+        return
+    own = float(text.get_fontsize())
+    size = max(min(SMALLEST, 0.875 * own), own / wide)
+    wide *= size / own
+    text.set_fontsize(size)
+    if wide > 1.0:
+        longest = max(map(len, title.split("\n")))
+        lines = (part for line in literal(title).split("\n") for part in wrap(line, max(8, int(0.92 * longest / wide))))
+        text.set_text("\n".join(lines))
 
 
 def _lay_out(ax: Axes, plt: Any) -> None:

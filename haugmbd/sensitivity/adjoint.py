@@ -31,6 +31,7 @@ from haugmbd.compiled.array_views import borrow
 from haugmbd.compiled.jit import DirectCall, kernel, released
 from haugmbd.compiled.status_codes import OK
 from haugmbd.compiled.taped import ENTRY, FIRST, SIZE, Tape, as_taped, entry_of, seed, sweep_back, taped
+from haugmbd.contact.joint_stop import rigid_contacts
 from haugmbd.diagnostics.run_warnings import RunStatus
 from haugmbd.errors import UsageError
 from haugmbd.formulations.newton_euler import (
@@ -57,7 +58,6 @@ from haugmbd.sensitivity.parameters import driver_constants, failure
 from haugmbd.sensitivity.tangents import RUNGE_KUTTA, Method
 from haugmbd.sensitivity.variations import Design
 from haugmbd.simulation.arguments import choose_integrator
-from haugmbd.simulation.hybrid.simulator import rigid_contacts
 from haugmbd.simulation.results.named_outputs import Reader
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.simulate import simulate

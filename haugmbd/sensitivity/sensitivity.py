@@ -30,12 +30,13 @@ from haugmbd.formulations.accelerations import accelerations
 from haugmbd.math.body_columns import WIDTH
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.state import State
+from haugmbd.plotting.style import set_title, side_legend, stacked_axes
 from haugmbd.sensitivity.direct import Tangents, at_fixed_times, placed, refuse_locks
 from haugmbd.sensitivity.outputs import read_outputs
 from haugmbd.sensitivity.parameters import Builder, Built, Parameters, as_parameters, builder_of
 from haugmbd.sensitivity.simulated import simulated
 from haugmbd.sensitivity.statics import balanced, eigenvalues, ordered
-from haugmbd.sensitivity.variations import Design, arguments_of
+from haugmbd.sensitivity.variations import Design, Known, arguments_of
 from haugmbd.simulation.results.named_outputs import Names, Reader, names_of
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.study_data import Columns, StudyData, column
@@ -121,23 +122,24 @@ class Sensitivity(StudyData):
 
     def to_pandas(self) -> Any:
         """Return a pandas DataFrame: outputs by parameters, with the values in the first column."""
-        import pandas  # noqa: PLC0415
-
+        try:
+            import pandas  # noqa: PLC0415  only where it is asked for
+        except ImportError:
+            raise UsageError("to_pandas needs pandas, which is not installed: pip install pandas, or use to_csv.") from None
         frame = pandas.DataFrame(self.jacobian, index=list(self.outputs), columns=list(self.parameters))
         frame.insert(0, "value", self.values)
         return frame
 
     def plot(self, output: str | None = None) -> Any:
         """Draw the relative sensitivities p dz/dp of an output over time; return the Matplotlib figure."""
-        import matplotlib.pyplot as plt  # noqa: PLC0415
-
         k = 0 if output is None else self.outputs.index(output)
-        figure, axes = plt.subplots()
+        figure, (axes,) = stacked_axes(1)
         over = self.over_time
         for j, (name, size) in enumerate(zip(self.parameters, self.p.sizes, strict=True)):
             axes.plot(over.t, over.jacobian[:, k, j] * size, label=name)
-        axes.set(xlabel="t [s]", ylabel=f"change of {self.outputs[k]} for the whole of a parameter")
-        axes.legend()
+        axes.set(xlabel="t [s]", ylabel="change")
+        set_title(axes, f"change of {self.outputs[k]} for the whole of a parameter")
+        side_legend(axes)
         return figure
 
     def __repr__(self) -> str:
@@ -373,7 +375,8 @@ class Problem:
         self.evaluations = self.derivatives = 0
         self._of_one_run = np.inf
         self._spent = 0.0
-        self._at_end, self._goes_on, self._known = at_end, goes_on, None
+        self._at_end, self._goes_on = at_end, goes_on
+        self._known: Known | None = None
         self._last: tuple[bytes, Sensitivity | None, OverTime | None] = (b"", None, None)
 
     @property

@@ -21,7 +21,7 @@ from scipy.optimize import brentq
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.gap import gap_at, placed_contacts
-from haugmbd.contact.joint_stop import stops_of
+from haugmbd.contact.joint_stop import rigid_contacts, stops_of
 from haugmbd.diagnostics.reaction_signals import with_signals
 from haugmbd.diagnostics.run_warnings import RunStatus
 from haugmbd.drivers import Expression
@@ -62,7 +62,6 @@ from haugmbd.sensitivity.variations import Design, Piece, Variation
 from haugmbd.simulation.arguments import choose_integrator
 from haugmbd.simulation.compatibility import resolve_stabilization
 from haugmbd.simulation.hybrid.contact_events import MEETS, OPENS
-from haugmbd.simulation.hybrid.simulator import rigid_contacts
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION
 from haugmbd.simulation.simulate import simulate

@@ -19,6 +19,7 @@ from haugmbd.bodies.frame import TriadChoices
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.scalars import LANES
 from haugmbd.contact.gap import placed_contacts
+from haugmbd.contact.joint_stop import rigid_contacts
 from haugmbd.errors import HaugmbdError, UsageError
 from haugmbd.formulations.newton_euler import NewtonEuler
 from haugmbd.integrators.implicit.base import implicit_tables
@@ -36,7 +37,6 @@ from haugmbd.sensitivity.parameters import (
     varied_model,
 )
 from haugmbd.sensitivity.tangents import Lanes
-from haugmbd.simulation.hybrid.simulator import rigid_contacts
 from haugmbd.simulation.results.named_outputs import Names, Output, resolved
 from haugmbd.system.rebuilt import FROZEN
 from haugmbd.workspace.layout import REALS, Pack, place_in, workspace_array

@@ -20,10 +20,14 @@ from haugmbd.errors import ModelError, UsageError
 from haugmbd.integrators import RK4, DormandPrince
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.default_number import DefaultNumber
+from haugmbd.integrators.events import Switch
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.model.inspection.driver_breaks import interval_faults
 from haugmbd.model.inspection.given import need_state
+from haugmbd.model.inspection.run_memory import freewheels_of
 from haugmbd.model.model import Model
+from haugmbd.model.state import State
+from haugmbd.system.structures import structures_of
 from haugmbd.system.system import System
 
 Method = TypeVar("Method", bound=Any)
@@ -231,3 +235,12 @@ def need_no_stops(model: Model, what: str) -> None:
             f"{what} needs a smooth motion, and {stop} is rigid: the velocities jump at its hits. Make it compliant: k= and c= of a "
             "JointLimit, or a ContactForce."
         )
+
+
+def needs_switching(model: Model, events: Any, state: Any) -> bool:
+    """Return whether an event switches parts, or the state has another structure than the model."""
+    if isinstance(state, State) and state.structure is not None and state.structure != structures_of(model).first:
+        return True
+    if freewheels_of(model):
+        return True
+    return isinstance(events, list | tuple) and any(isinstance(event, Switch) for event in events)

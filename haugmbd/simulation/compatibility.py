@@ -11,11 +11,16 @@ formulation      block_factor          it has that factor
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
+from haugmbd import formulations
 from haugmbd.errors import UsageError
-from haugmbd.formulations import FORMULATIONS, Formulation
+from haugmbd.formulations import Formulation
 from haugmbd.integrators import Projection, Unstabilized
 from haugmbd.integrators.base import Integrator, methods_below
 from haugmbd.integrators.stabilization.base import Stabilization
+from haugmbd.names_on_demand import load_package_of
 
 
 def _order(example: tuple[str, Stabilization]) -> tuple[bool, bool, bool, str]:
@@ -24,8 +29,10 @@ def _order(example: tuple[str, Stabilization]) -> tuple[bool, bool, bool, str]:
     return rule.corrects, rule.feeds_back, rule.needs_block_factor, name
 
 
-def _stabilizations() -> dict[str, Stabilization]:
+@cache
+def stabilizations() -> dict[str, Stabilization]:
     """Return one example of each stabilization of this package, by name."""
+    load_package_of(Stabilization)
     kinds, examples = [Stabilization], list[tuple[str, Stabilization]]()
     for kind in kinds:
         kinds += [below for below in kind.__subclasses__() if below.__module__.startswith("haugmbd.")]
@@ -33,8 +40,11 @@ def _stabilizations() -> dict[str, Stabilization]:
     return dict(sorted(examples, key=_order))
 
 
-STABILIZATIONS = _stabilizations()
-"""One example of each stabilization, by name."""
+def __getattr__(name: str) -> Any:
+    """Return STABILIZATIONS, one example of each, which a run does not need."""
+    if name == "STABILIZATIONS":
+        return stabilizations()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def integrators() -> dict[str, Integrator]:
@@ -87,7 +97,7 @@ def refusal(formulation: Formulation, method: Integrator, rule: Stabilization) -
 
 def _remedy(formulation: Formulation, method: Integrator, rule: Stabilization) -> str:
     """Return the legal alternatives for the integrator, the stabilization and the formulation."""
-    with_method = [name for name, other in STABILIZATIONS.items() if not incompatibility(formulation, method, other)]
+    with_method = [name for name, other in stabilizations().items() if not incompatibility(formulation, method, other)]
     with_rule = [name for name, other in integrators().items() if not incompatibility(formulation, other, rule)]
     texts = []
     if with_method:
@@ -96,19 +106,19 @@ def _remedy(formulation: Formulation, method: Integrator, rule: Stabilization) -
         texts.append(f"{type(rule).__name__} goes with {', '.join(with_rule)}")
     what = f" (with {type(formulation).__name__})" if not formulation.block_factor else ""
     if not with_method:
-        free = [name for name, other in integrators().items() if not incompatibility(formulation, other, STABILIZATIONS["None"])]
+        free = [name for name, other in integrators().items() if not incompatibility(formulation, other, stabilizations()["None"])]
         texts.append(f"{type(formulation).__name__} goes with {', '.join(free)}")
     return f"{'; '.join(texts)}{what if with_method else ''}."
 
 
 def table() -> list[str]:
     """Return the legal combinations as lines of Markdown: for each integrator and stabilization the formulations."""
-    head = ["integrator", "step", *(f"`{name}`" for name in STABILIZATIONS), "`SerialChain`"]
+    head = ["integrator", "step", *(f"`{name}`" for name in stabilizations()), "`SerialChain`"]
     lines = [_line(head), _line(["---"] * len(head))]
     rank = {name: (method.solves_constraints, not method.takes_step, name) for name, method in integrators().items()}
     for name, method in sorted(integrators().items(), key=lambda item: rank[item[0]]):
         step = " or ".join(["fixed"] * method.takes_step + ["adaptive"] * method.takes_tolerances)
-        cells = [_formulations(method, rule) for rule in STABILIZATIONS.values()]
+        cells = [_formulations(method, rule) for rule in stabilizations().values()]
         chain = "no" if method.solves_constraints or method.keeps_factor else "yes"
         label, _, variant = name.partition(" ")
         lines.append(_line([f"`{label}` {variant}".rstrip(), step, *cells, chain]))
@@ -121,5 +131,5 @@ def _line(cells: list[str]) -> str:
 
 def _formulations(method: Integrator, rule: Stabilization) -> str:
     """Return the formulations that can be combined with the two: all, none, or their names."""
-    legal = [kind.__name__ for kind in FORMULATIONS if not incompatibility(kind(), method, rule)]
-    return "all" if len(legal) == len(FORMULATIONS) else ", ".join(legal) or "-"
+    legal = [kind.__name__ for kind in formulations.FORMULATIONS if not incompatibility(kind(), method, rule)]
+    return "all" if len(legal) == len(formulations.FORMULATIONS) else ", ".join(legal) or "-"

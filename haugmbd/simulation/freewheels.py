@@ -6,6 +6,7 @@ r"""Freewheels in a run: when they lock and slip.
     locks      s falls through zero                the row goes on, at the pose of the moment
     start      s < 0: an impulse;  s > 0: it slips;  s = 0: the set that is locked has T >= 0, and s' >= 0 of the others
     impulse    Lam > 0, a pull, of a locked row: it slips behind it
+    together   where one locks while others are locked, all of them are at s = 0: which of them are locked from there on is found anew
 
 The set at s = 0 is found by exchanging one after the other, from none: the locked row with the strongest pull goes off, then the one
 whose sum falls fastest goes on. What neither presses nor pulls at rest is locked.
@@ -36,6 +37,8 @@ LEAST = 1e-12
 """Of the largest rate or multiplier, and of 1 rad/s, m/s, N m or N: smaller ones are rounding, and neither lock nor slip."""
 NEAR = 1e-9
 """Relative to |t| + 1 s: times nearer to the end of a part are those at which its last event was located."""
+LOCATED = 1e-7
+"""Of the largest rate, and of 1 rad/s or m/s: a negative s that is smaller is left by the location of the instant at which it was zero."""
 LOCKS, SLIPS = "locks", "slips"
 
 
@@ -136,18 +139,28 @@ def pulled(model: Model, Lam: Array) -> str | None:
     return worst
 
 
+def falls_no_more(function: Any, state: State) -> bool:
+    """Return whether a switch is the locking of a freewheel whose s has just come to zero: the impulse that closes it is a rounding."""
+    if not isinstance(function, SlipRate):
+        return False
+    rates = function.rates(state)
+    return float(rates.sum()) > -LOCATED * (1.0 + float(np.abs(rates).max()))
+
+
 def falling(model: Model, state: State) -> list[str]:
     """Return the freewheels whose sum falls at a state: they are caught by an impulse."""
     return [joint.name for joint in freewheels_of(model) if SlipRate(model, joint)(state.t, state) < 0.0]
 
 
-def locked_at_rest(model: Model, state: State, locked: Callable[[Sequence[str]], Model]) -> list[str]:
+def locked_at_rest(
+    model: Model, state: State, locked: Callable[[Sequence[str]], Model], resting: Sequence[str] | None = None
+) -> list[str]:
     """Return the freewheels at rest that are locked by what presses them.
 
-    locked(names): the model in which these are locked at the state
+    locked(names): the model in which these are locked at the state;  resting: those at rest, by default all whose sum does not change
     Raise SimulationError if no set of them holds.
     """
-    names = [joint.name for joint in freewheels_of(model) if _rests(model, joint, state)]
+    names = [joint.name for joint in freewheels_of(model) if _rests(model, joint, state)] if resting is None else list(resting)
     if not names:
         return []
     growth_of = {name: _growth(locked([name]), name, state) for name in names}

@@ -1,8 +1,8 @@
 r"""Quantities of a mechanism by name, at one state after the other, written to an array that stays the same.
 
-    crank.r  crank.r[2]  crank.v  crank.p  crank.omega_bar  crank.v_dot  crank.omega_bar_dot     of a body: its numbers in the state
+    crank.r  crank.r[2]  crank.v  crank.p  crank.omega_bar  crank.v_dot  crank.omega_bar_dot     of a body: its state, and rates
     pin.angle  pin.rate  rail.displacement                                                        coordinates of joints, and their rates
-    pin.force  pin.torque[1]  motor.torque  spring.length  drive.torque  pid.out  energy.total    all else that a Result has
+    pin.force  pin.torque[1]  motor.torque  spring.length  drive.torque  pid.out  energy.kinetic    all else that a Result has
     joint.pin.angle  reaction.pin.force[0]  load.spring.length                                    the same, with the kind of the part
 
 Those of the first two lines are read by compiled code. The others cost as much as the same question to a Result of one state.
@@ -27,6 +27,7 @@ from haugmbd.errors import UsageError
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.model.model import Model
 from haugmbd.simulation.held_inputs import read_names
+from haugmbd.simulation.results.named_outputs import SINCE_FIRST, need_quantity_of_one_state, quantity_of
 from haugmbd.simulation.results.result import Result
 from haugmbd.workspace.layout import WIDTH
 
@@ -41,14 +42,17 @@ OF_BODIES: dict[str, tuple[int, range]] = {
     "v": (STATE, range(VELOCITY, OMEGA_BAR)),
     "omega_bar": (STATE, range(OMEGA_BAR, WIDTH)),
     "v_dot": (RATE, range(VELOCITY, OMEGA_BAR)),
+    "a": (RATE, range(VELOCITY, OMEGA_BAR)),
     "acceleration": (RATE, range(VELOCITY, OMEGA_BAR)),
     "omega_bar_dot": (RATE, range(OMEGA_BAR, WIDTH)),
 }
 """Quantities of a body by name: where they stand among its numbers."""
+OF_HISTORIES = ("omega", "omega_dot", "A")
+"""Quantities of a body that are asked of a Result."""
 WRENCH = ("force", "torque")
 KINDS = ("body", "joint", "driver", "load", "block", "reaction")
 """What a part is, in front of its name: where a name alone is not enough, or for those who like it."""
-ENERGIES = ("kinetic", "potential", "applied_work", "dissipated_work", "total", "drift")
+ENERGIES = ("kinetic", "potential", "total", *SINCE_FIRST["energy"])
 INDEX = re.compile(r"(?P<name>.+?)(\[(?P<k>\d+)\])?")
 
 _measure = kernel(measure_with)
@@ -202,10 +206,12 @@ class QuantityReader:
         if part in self._scope.joints:
             return self._of_joint(part, what)
         if part in self._scope.loads and what.isidentifier():
-            return Quantity(ASKED, ask=lambda result: getattr(result.load(part), what))
+            need_quantity_of_one_state(self.model, "load", what, f"{part}.{what}")
+            return Quantity(ASKED, ask=lambda result: quantity_of(result.load(part), what))
         if part in self._scope.blocks and what.isidentifier():
             return self._of_block(part, what)
         if part == "energy" and what in ENERGIES:
+            need_quantity_of_one_state(self.model, "energy", what, f"{part}.{what}")
             return Quantity(ASKED, ask=lambda result: getattr(result.energy(), what))
         return ""
 
@@ -222,14 +228,16 @@ class QuantityReader:
             kind, columns = OF_BODIES[what]
             first = WIDTH * self.model.body(part)
             return Quantity(kind, tuple(first + k for k in columns))
-        if what in ("omega", "A"):
+        if what in OF_HISTORIES:
             return Quantity(ASKED, ask=lambda result: getattr(result[part], what))
-        have = ", ".join((*OF_BODIES, "omega", "A"))
-        return f"body {part!r} has no output {what!r}{did_you_mean(what, OF_BODIES)}: it has {have}"
+        have = ", ".join((*OF_BODIES, *OF_HISTORIES))
+        return f"body {part!r} has no output {what!r}{did_you_mean(what, (*OF_BODIES, *OF_HISTORIES))}: it has {have}"
 
     def _of_joint(self, part: str, what: str) -> Quantity | str:
         """Return a quantity of a joint or a driver, or a text on what is wrong."""
         driven = bool(self._scope.joints[part].needs())
+        if driven:
+            need_quantity_of_one_state(self.model, "driver", what, f"{part}.{what}")
         if driven and what in (*WRENCH, "value", "rate", "power"):
             return Quantity(ASKED, ask=lambda result: getattr(result.driver(part), what))
         if what in WRENCH:
@@ -257,7 +265,7 @@ class QuantityReader:
     def _examples(self) -> str:
         """Return a few names of outputs that the model has."""
         bodies, joints = self.model.body_names[1:2], list(self._scope.joints)[:1]
-        return ", ".join([*(f"{body}.r" for body in bodies), *(f"{joint}.force" for joint in joints), "energy.total"])
+        return ", ".join([*(f"{body}.r" for body in bodies), *(f"{joint}.force" for joint in joints), "energy.kinetic"])
 
 
 def found_twice(part: str, what: str) -> str:

@@ -22,7 +22,8 @@ from haugmbd.kkt.solver import DENSE, MULTIFRONTAL
 from haugmbd.model.model import Model
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.run_methods import RunMethods
-from haugmbd.simulation.stepping.run import Recorded
+from haugmbd.simulation.run_options import Recorded
+from haugmbd.simulation.stepping.crossed_jumps import CROSSED_JUMPS, jump_notes
 from haugmbd.simulation.stepping.unresolved_steps import UNRESOLVED_STEPS, stiff_notes
 
 MANY_BODIES = 15
@@ -85,6 +86,7 @@ class ResultMaker:
         if self.until < np.inf:
             return result
         of_steps = checked(UNRESOLVED_STEPS, lambda: stiff_notes(result, found.stiffness, method))
+        of_steps += checked(CROSSED_JUMPS, lambda: jump_notes(model, found.t, found.y, method, all_steps=result._all_steps))
         return replace(result, outcome=outcome.with_notes(of_steps)) if of_steps else result
 
     def _of_method(self, found: Recorded) -> tuple[Array | None, Array | None, Exception | None]:

@@ -25,7 +25,6 @@ from haugmbd.contact import impact_laws
 from haugmbd.diagnostics.work import QuadratureRule, Work, joined_work, times_between
 from haugmbd.errors import HaugmbdError, error_text
 from haugmbd.integrators.default_number import DefaultNumber
-from haugmbd.integrators.implicit import constraint_form, newton
 from haugmbd.model import dependent_rows
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -81,7 +80,7 @@ class Replay:
         return numbers | {"exact": self.exact, "y0": self.y0.tolist(), "methods": methods}
 
 
-PLACES = (integrators, formulations, dependent_rows, constraint_form, newton, impact_laws)
+PLACES = (integrators, formulations, dependent_rows, impact_laws)
 """Where the classes of methods are."""
 METHODS = ("integrator", "formulation", "stabilization", "redundancy", "impact")
 UNKNOWN = "unknown"

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.integrators import Event
-from haugmbd.simulation.results.sensor import Sensor
+from haugmbd.diagnostics.contact_impacts import ContactImpact
+from haugmbd.diagnostics.run_warnings import Outcome, RunStatus
+from haugmbd.integrators.events import Event, EventRecord
+from haugmbd.integrators.state_space import SingularCrossing
+from haugmbd.integrators.watches.stiffness_watch import StiffnessWatch
+from haugmbd.simulation.results.records import Counters
+from haugmbd.simulation.results.sensor import Sensor, SensorHistory
+
+MOST_PER_SECOND = 2000.0
+"""Impacts and openings per second of simulated time.  The last second of a cascade of bounces under gravity has about 14 / (1 - e) of
+them, so that large restitutions are within the limit."""
 
 
 @dataclass(frozen=True)
@@ -41,3 +50,34 @@ class Recording(NamedTuple):
     bodies: int = 0
     keeps_ends: bool = False
     take: Callable[[Array, Array], None] | None = None
+
+
+class Recorded(NamedTuple):
+    """The data of a run: t (nt,), y (nt, ny), counters, outcome, events, and the singular configurations that were crossed.
+
+    lam: (nt, nc) multipliers of the method itself, NaN at the start; None without them, before the first step, or at given times
+    u_dot: (nt, 6 (nb + 1)) the accelerations that belong to them, if they are kept
+    turns: (nt, m) joint angles that were counted from step to step, None if every step is stored;  sensors: values of the sensors
+    energy_restored: by an energy projection [J]
+    stiffness: what an explicit method of fixed step noted of its steps
+    contact_impacts: of compliant contacts, None if every step is stored
+    """
+
+    t: Array
+    y: Array
+    lam: Array | None
+    u_dot: Array | None
+    turns: Array | None
+    sensors: Mapping[str, SensorHistory]
+    counters: Counters
+    outcome: Outcome
+    events: tuple[EventRecord, ...]
+    singular_crossings: tuple[SingularCrossing, ...]
+    energy_restored: float
+    contact_impacts: tuple[ContactImpact, ...] | None
+    stiffness: StiffnessWatch | None = None
+
+    @property
+    def interrupted(self) -> bool:
+        """Return whether Ctrl-C, or the end of its budget, stopped the run."""
+        return self.outcome.status in (RunStatus.INTERRUPTED, RunStatus.BUDGET_EXHAUSTED)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +17,10 @@ import numpy.typing as npt
 from haugmbd.choices import check_flags
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.impact_laws import ImpactLaw, check_law
+from haugmbd.contact.joint_stop import rigid_contacts
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.contact_warnings import deep_contact_notes, lift_off_events
-from haugmbd.diagnostics.reaction_signals import bind, refuse_signals, with_signals
+from haugmbd.diagnostics.reaction_signals import bind, with_signals
 from haugmbd.diagnostics.run_warnings import delay_notes, issue
 from haugmbd.errors import UsageError
 from haugmbd.formulations import Formulation
@@ -28,7 +29,6 @@ from haugmbd.integrators import Event
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.events import read_events
 from haugmbd.integrators.initial_state import check_start, projected
-from haugmbd.integrators.moreau_jean import MoreauJean
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_context import Problem
@@ -37,8 +37,6 @@ from haugmbd.model.dependent_rows import MinimumNorm, Rule, check_rule
 from haugmbd.model.inspection.given import no_tolerance
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.serial_chain.base import ChainState
-from haugmbd.serial_chain.chain import SerialChain
 from haugmbd.simulation.arguments import (
     check_budget,
     check_drivers,
@@ -48,24 +46,25 @@ from haugmbd.simulation.arguments import (
     check_limit,
     check_numbers,
     choose_integrator,
+    needs_switching,
     wanted_times,
 )
 from haugmbd.simulation.compatibility import resolve_stabilization
-from haugmbd.simulation.hybrid.frictional_run import run_with_friction
-from haugmbd.simulation.hybrid.simulator import MOST_PER_SECOND, rigid_contacts, run_with_contacts
-from haugmbd.simulation.hybrid.time_stepping import run_by_time_stepping
 from haugmbd.simulation.recorded_result import ResultMaker, has_large_matrices, settings_of
 from haugmbd.simulation.replay import Replay
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.sensor import Sensor, all_sensors, sensor_notes
 from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION, RunMethods
-from haugmbd.simulation.run_options import Recording, RunOutput
+from haugmbd.simulation.run_options import MOST_PER_SECOND, Recorded, Recording, RunOutput
 from haugmbd.simulation.shared_friction import by_bearings, need_the_least_at, notes_on_shared
-from haugmbd.simulation.simulate_chain import Tau, simulate_chain
 from haugmbd.simulation.smooth_run import short_run
-from haugmbd.simulation.stepping.run import Recorded, Run
-from haugmbd.simulation.switching import needs_switching, run_with_switches
+from haugmbd.system.in_plane import model_in_plane, need_in_plane
 from haugmbd.system.system import System
+
+if TYPE_CHECKING:
+    from haugmbd.serial_chain.base import ChainState
+    from haugmbd.serial_chain.chain import SerialChain
+    from haugmbd.simulation.simulate_chain import Tau
 
 ALL_STEPS = RunOutput()
 """Every step is stored, and nothing else is recorded."""
@@ -201,11 +200,15 @@ def simulate(
     if not isinstance(system, System):
         no_tolerance(tolerance)
     output = RunOutput(t_eval, events, sensors, store_every, progress, record_method)
-    if isinstance(system, SerialChain):
-        if impact is not None:
-            raise UsageError("impact= is the law of rigid contacts and stops, which a SerialChain does not have: leave it out.")
-        _need_no_constraints(system, formulation, stabilization, project_velocity or record_method, redundancy)
-        return simulate_chain(system, t_end, method, output, state=state, tau=tau, wrenches=wrenches, budget=budget)
+    if not isinstance(system, System | Model):
+        from haugmbd.serial_chain.chain import SerialChain  # noqa: PLC0415  most systems are none
+        from haugmbd.simulation.simulate_chain import simulate_chain  # noqa: PLC0415
+
+        if isinstance(system, SerialChain):
+            if impact is not None:
+                raise UsageError("impact= is the law of rigid contacts and stops, which a SerialChain does not have: leave it out.")
+            _need_no_constraints(system, formulation, stabilization, project_velocity or record_method, redundancy)
+            return simulate_chain(system, t_end, method, output, state=state, tau=tau, wrenches=wrenches, budget=budget)
     if tau is not None or wrenches is not None:
         raise UsageError("tau and wrenches belong to a SerialChain; on a System forces are parts: system.add(Torque(...)).")
     methods = RunMethods(method, formulation, stabilization, redundancy, impact)
@@ -252,8 +255,11 @@ def run_system(
     rule = resolve_stabilization(formulation, method, methods.stabilization, PROJECTION)
     model = _compiled(system, tolerance, methods.redundancy)
     if not one_structure and needs_switching(model, output.events, state):
+        from haugmbd.simulation.switching import run_with_switches  # noqa: PLC0415  most runs keep their structure
+
         run = partial(run_system, until=until, most=most, one_structure=True)
         return run_with_switches(model, t_end, methods, output, run, state, project_velocity, budget, most)
+    whole = model
     if methods.redundancy is not None:
         check_rule(methods.redundancy)
         model = model.with_redundancy(methods.redundancy)
@@ -269,42 +275,17 @@ def run_system(
             f"record_method=True keeps what {type(method).__name__} solved for at its steps, and t_eval asks for states between them: "
             "leave out t_eval."
         )
-    if contacts and isinstance(method, MoreauJean):
-        return run_by_time_stepping(
-            model,
-            contacts,
-            start,
-            t_end,
-            methods,
-            output,
-            project_velocity=project_velocity,
-            budget=budget,
-            until=until,
-            again=run_again,
-        )
-    if not all(contact.is_plain for contact in contacts):
-        refuse_signals(model, (*read_events(output.events), *output.sensors))
-        return run_with_friction(
-            model,
-            contacts,
-            start,
-            t_end,
-            methods,
-            output,
-            project_velocity=project_velocity,
-            budget=budget,
-            until=until,
-            most=most,
-            again=run_again,
-        )
     if contacts:
-        return run_with_contacts(
+        from haugmbd.simulation.hybrid.run_of_contacts import run_of_contacts  # noqa: PLC0415  most models have no contacts
+
+        return run_of_contacts(
             model,
             contacts,
             start,
             t_end,
             methods,
             output,
+            plain=all(contact.is_plain for contact in contacts),
             rule=rule,
             project_velocity=project_velocity,
             budget=budget,
@@ -324,11 +305,16 @@ def run_system(
     if project_velocity:  # whatever the formulation: runs with each start from one state
         pack = rule.fitted(model, formulation.pack(model))
         start = projected(model, pack if formulation.block_factor else model.pack(), start)
+    made_by = None if record_method or method.own_multipliers else model_in_plane(whole)  # with fewer rows
+    if made_by is not None:
+        need_in_plane(made_by, np.array([start.t]), start.y[None])
     deep = deep_contact_notes(model, start.t, start.flat) if model.has_contacts else []
     again = methods if methods.redundancy is None else replace(methods, redundancy=None)  # the model has it
     maker = ResultMaker(model, methods, rule, settings_of(methods), times, output.store_every, record_method, until)
 
     def record(found: Recorded) -> Result:
+        if made_by is not None:
+            need_in_plane(made_by, found.t, found.y)
         replay = Replay(start.t, start.y, t_end, float(found.t[-1]), again, exact=times is None)
         if shared and (method.lam_at_steps or not by_bearings(model)):
             need_the_least_at(model, found.t, found.y)
@@ -341,11 +327,14 @@ def run_system(
     bodies = model.nb + 1 if record_method and method.lam_at_steps else 0
     recording = Recording(times, output.store_every, events, sensors, bodies, keeps_ends=keeps_ends, take=take)
     with one_blas_thread(has_large_matrices(model, formulation)):
-        found = short_run(model, method, formulation, rule, start, t_end) if plain else None
+        runs = model if made_by is None else made_by
+        found = short_run(runs, method, formulation, rule, start, t_end) if plain else None
         if found is not None:
             return record(found)
-        pack = rule.fitted(model, formulation.pack(model)) if pack is None else pack
-        problem = Problem(MaximalStateSpace(model), pack, rule.rates, rule.post_step, rule.options(), start.t, start.y)
+        pack = rule.fitted(runs, formulation.pack(runs)) if pack is None or runs is not model else pack
+        problem = Problem(MaximalStateSpace(runs), pack, rule.rates, rule.post_step, rule.options(), start.t, start.y)
+        from haugmbd.simulation.stepping.run import Run  # noqa: PLC0415  short runs need no loop
+
         return Run(problem, method, t_end, recording, record, budget=budget, until=until).run(output.progress)
 
 
@@ -370,21 +359,26 @@ def run_again(
     take: takes its states (t, y) in parts; the result has the last ones
     """
     methods, model, output = one.methods, result.model, RunOutput(t_eval)
-    if result._contact_problem is not None:
-        contacts, start = result._contact_problem.contacts, one.start(model)
-        if isinstance(methods.integrator, MoreauJean):
-            return run_by_time_stepping(
-                model, contacts, start, one.t_end, methods, output, until=until, again=run_again, checked=True
-            )
-        return run_with_friction(
-            model, contacts, start, one.t_end, methods, output, until=until, most=one.most, again=run_again, checked=True
-        )
-    if result._mechanism is None:
+    problem = result._contact_problem
+    if problem is None and result._mechanism is None:
         return run_system(model, one.t_end, methods, output, state=one.start(model), until=until, take=take)
+    from haugmbd.simulation.hybrid.run_of_contacts import run_of_contacts  # noqa: PLC0415  most models have no contacts
+
     rule = resolve_stabilization(methods.formulation, methods.integrator, methods.stabilization, PROJECTION)
-    contacts, start = tuple(result.contacts.values()), one.start(model)
-    return run_with_contacts(
-        model, contacts, start, one.t_end, methods, output, rule=rule, until=until, most=one.most, again=run_again, checked=True
+    contacts = tuple(result.contacts.values()) if problem is None else problem.contacts
+    return run_of_contacts(
+        model,
+        contacts,
+        one.start(model),
+        one.t_end,
+        methods,
+        output,
+        plain=problem is None,
+        rule=rule,
+        until=until,
+        most=one.most,
+        again=run_again,
+        checked=True,
     )
 
 

@@ -23,8 +23,9 @@ from haugmbd.simulation.results.chain_result import ReducedResult, energy_notes_
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.sensor import read_sensors, sensor_notes
 from haugmbd.simulation.run_methods import RunMethods
-from haugmbd.simulation.run_options import Recording, RunOutput
-from haugmbd.simulation.stepping.run import Recorded, Run
+from haugmbd.simulation.run_options import Recorded, Recording, RunOutput
+from haugmbd.simulation.stepping.crossed_jumps import CROSSED_JUMPS, chain_jump_notes
+from haugmbd.simulation.stepping.run import Run
 from haugmbd.simulation.stepping.unresolved_chains import chain_stiff_notes
 from haugmbd.simulation.stepping.unresolved_steps import UNRESOLVED_STEPS
 
@@ -107,6 +108,7 @@ def _run(
         notes += checked("the energy", lambda: energy_notes_of(result))
         if until == np.inf:
             notes += checked(UNRESOLVED_STEPS, lambda: chain_stiff_notes(result, found.stiffness, method))
+            notes += checked(CROSSED_JUMPS, lambda: chain_jump_notes(state_space, found.t, found.y, method, all_steps=whole))
         return result.changed(outcome=found.outcome.with_notes(notes))
 
     return Run(problem, method, t_end, recording, record, budget=budget, until=until).run(progress)

@@ -45,7 +45,7 @@ from haugmbd.model.inspection.row_gaps import largest_gap
 from haugmbd.model.model import MOST_KEPT, Model
 from haugmbd.simulation.results.records import Counters
 from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION
-from haugmbd.simulation.stepping.run import Recorded
+from haugmbd.simulation.run_options import Recorded
 from haugmbd.simulation.stepping.state_memory import need_memory_for_states
 from haugmbd.system.checks.constraint_residuals import has_branches
 from haugmbd.system.checks.function_ranges import has_ranges

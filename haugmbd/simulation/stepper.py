@@ -42,7 +42,15 @@ from haugmbd.model.inspection.given import model_given, need_state
 from haugmbd.model.inspection.run_memory import need_no_freewheels
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.simulation.arguments import check_drivers, check_friction, check_kinds, check_numbers, choose_integrator, rigid_stop
+from haugmbd.simulation.arguments import (
+    check_drivers,
+    check_friction,
+    check_kinds,
+    check_numbers,
+    choose_integrator,
+    needs_switching,
+    rigid_stop,
+)
 from haugmbd.simulation.compatibility import resolve_stabilization
 from haugmbd.simulation.held_inputs import model_with_inputs
 from haugmbd.simulation.held_steps import ROWS, TURNS, Plan, held_steps, new_plan
@@ -53,7 +61,6 @@ from haugmbd.simulation.stepping.broken_motions import with_known_turns
 from haugmbd.simulation.stepping.drift import AngleDrift
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.simulation.stepping.run import Run
-from haugmbd.simulation.switching import needs_switching
 from haugmbd.system.checks.constraint_residuals import has_branches
 from haugmbd.system.checks.function_ranges import has_ranges
 from haugmbd.system.checks.known_turns import counted_angles, counts_turns
@@ -367,7 +374,7 @@ class Stepper:
         else 0); and of drivers of joints, such as a RotationDriver, whose acceleration is set: angle and rate go on from it.
     outputs : sequence of str
         Names of quantities, `PART.QUANTITY`: "crank.r", "crank.v[0]", "pin.angle", "pin.rate", "pin.force", "motor.torque",
-        "spring.length", "pid.out", "energy.total".
+        "spring.length", "pid.out", "energy.kinetic".
     project_velocity : bool
         Whether to project inconsistent initial velocities.
 

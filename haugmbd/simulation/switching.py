@@ -37,7 +37,18 @@ from haugmbd.model.inspection.run_memory import freewheels_of
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.arguments import wanted_times
-from haugmbd.simulation.freewheels import LOCKS, events_of, falling, locked_at_rest, not_held, pulled, rebind_pushes
+from haugmbd.simulation.freewheels import (
+    LOCKS,
+    SLIPS,
+    SlipRate,
+    events_of,
+    falling,
+    falls_no_more,
+    locked_at_rest,
+    not_held,
+    pulled,
+    rebind_pushes,
+)
 from haugmbd.simulation.recorded_result import settings_of
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.segments import at_times
@@ -56,15 +67,6 @@ STILL = 1e-12
 
 RunPart = Callable[..., Result]
 """run(model, t_end, methods, output, state=, ...): the run of one structure, as `run_system`."""
-
-
-def needs_switching(model: Model, events: Any, state: Any) -> bool:
-    """Return whether an event switches parts, or the state has another structure than the model."""
-    if isinstance(state, State) and state.structure is not None and state.structure != structures_of(model).first:
-        return True
-    if freewheels_of(model):
-        return True
-    return isinstance(events, list | tuple) and any(isinstance(event, Switch) for event in events)
 
 
 def run_with_switches(
@@ -169,14 +171,34 @@ class _SwitchedRun:
             structure, state = self._changed(structure, state, [self.switches[name] for name in names])
             self._jumped += [EventRecord(name, state.t, state) for name in names]
         held: dict[str, tuple[float, ...]] = {}
+        names = locked_at_rest(initial, state, self._locking(structure, state, held))
+        now = structure.without([*held]).with_parts(names, {name: held[name] for name in names})
+        return now, self.structures.begun(initial, self.structures.model(now, state), state).replace(structure=now)
+
+    def _locking(self, structure: Structure, state: State, held: dict[str, tuple[float, ...]]) -> Callable[[Sequence[str]], Model]:
+        """Return the function locked(names) of `locked_at_rest`;  held: gets the numbers of the freewheels that were asked for."""
 
         def locked(names: Sequence[str]) -> Model:
             held.update({name: self._numbers(name, state) for name in names if name not in held})
             return self.structures.model(structure.without([*held]).with_parts(names, {name: held[name] for name in names}), state)
 
-        names = locked_at_rest(initial, state, locked)
-        now = structure.without([*held]).with_parts(names, {name: held[name] for name in names})
-        return now, self.structures.begun(initial, self.structures.model(now, state), state).replace(structure=now)
+        return locked
+
+    def _decided(self, structure: Structure, state: State, fired: Sequence[Switch]) -> tuple[list[Switch], list[Switch]]:
+        """Return the switches of an instant, and those of freewheels that slip from there on because others lock.
+
+        All of these are at rest against each other: a ratchet whose drive turns back goes over from one pawl to the other.
+        """
+        locks = [one for one in fired if one.name.endswith(f": {LOCKS}") and isinstance(one.function, SlipRate)]
+        locked = [joint.name for joint in freewheels_of(self.structures.initial) if joint.name not in structure.off]
+        if not locks or not locked:
+            return list(fired), []
+        resting = [*dict.fromkeys([*locked, *(one.function.name for one in locks)])]  # type: ignore[union-attr]
+        free = structure.without(resting)
+        kept = locked_at_rest(self.structures.initial, state, self._locking(free, state, {}), resting)
+        opened = [self.switches[f"{name}: {SLIPS}"] for name in locked if name not in kept]
+        closing = [one for one in fired if one not in locks or one.function.name in kept]  # type: ignore[union-attr]
+        return closing, opened
 
     def _run(self, structure: Structure, state: State, project_velocity: bool) -> None:
         """Run part after part."""
@@ -285,7 +307,11 @@ class _SwitchedRun:
         for _ in range(1 + len(self.events)):
             self._need_order(fired, state.t)
             before = self._bound(structure, state)
-            structure, state = self._changed(structure, state, fired)
+            fired, opened = self._decided(structure, state, fired)
+            for some in (opened, fired):
+                structure, state = self._changed(structure, state, some) if some else (structure, state)
+            self._jumped += [EventRecord(one.name, state.t, state) for one in opened]
+            fired = [*fired, *opened]
             for event in self.events:
                 if isinstance(event.function, CountedCoordinate):
                     event.function.forget_after(state.t)
@@ -350,7 +376,8 @@ class _SwitchedRun:
         if kicks or locked or gripped:
             state = self._closed(after, state, any(one.pull for one in fired), (*locked, *gripped))
             found = solve_impulse(read_arguments(after, state, kicks, (), (), False))
-            while (free := pulled(after, found.Lam)) is not None:  # a freewheel does not pull
+            sudden = not all(falls_no_more(one.function, state) for one in fired)
+            while sudden and (free := pulled(after, found.Lam)) is not None:  # a freewheel does not pull
                 now, released = now.without([free]), [*released, free]
                 after = self.structures.model(now, state)
                 state = state.replace(structure=now)

@@ -21,7 +21,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.violation import Level
 from haugmbd.errors import UsageError
-from haugmbd.plotting.style import axes, side_legend
+from haugmbd.plotting.style import axes, set_title, side_legend
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.study_data import Columns, StudyData, column
 from haugmbd.study.signal import Signal, checked_signal, violation_signal
@@ -106,7 +106,7 @@ class DriftLaw(StudyData):
         ax.plot(self.t, self.y, color="0.55", linewidth=1.0, label="signal")
         if self.law != "random walk":
             ax.plot(self.t, self.trend, color="black", linestyle="--", linewidth=1.8, label="trend")
-        ax.set_title(f"{self.law}, {'rate' if self.law == 'exponential' else 'exponent'} {self.exponent:.3g}", loc="left")
+        set_title(ax, f"{self.law}, {'rate' if self.law == 'exponential' else 'exponent'} {self.exponent:.3g}")
         ax.set_xlabel("t [s]")
         ax.set_ylabel(self.name)
         ax.set_xlim(float(self.t[0]), float(self.t[-1]))

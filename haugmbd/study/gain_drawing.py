@@ -10,7 +10,7 @@ import numpy.typing as npt
 from haugmbd.compiled.array_types import Array
 from haugmbd.integrators.base import Integrator
 from haugmbd.plotting.heat_map import cell_borders, draw_cells, is_geometric
-from haugmbd.plotting.style import axes, literal
+from haugmbd.plotting.style import axes, is_narrow, set_title
 from haugmbd.study.stability_function import has_stability_function, spectral_radius
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def draw_map(
 ) -> Axes:
     """Draw the map of one step;  stable, violation: (na, nb), NaN where no run was made.  With a single gain, a curve over the other."""
     ax = axes(ax)
-    ax.set_title(literal(title), loc="left")
+    set_title(ax, title)
     rows, columns = np.argsort(alpha), np.argsort(beta)
     stable, violation = stable[np.ix_(rows, columns)], violation[np.ix_(rows, columns)]
     alpha, beta = alpha[rows], beta[columns]
@@ -143,7 +143,12 @@ def _curve(
 def _legend(ax: Axes) -> None:
     """Put the legend below the diagram."""
     handles, labels = ax.get_legend_handles_labels()
-    if handles:
+    figure: Any = ax.get_figure()
+    if (
+        handles and is_narrow(ax) and figure.get_layout_engine() is not None
+    ):  # the layout finds the place: one column of a page is short
+        figure.legend(handles, labels, loc="outside lower center", frameon=False, fontsize="small")
+    elif handles:
         ax.legend(handles, labels, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, frameon=False, fontsize="small")
 
 

@@ -27,7 +27,7 @@ from haugmbd.integrators.default_number import DefaultNumber
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.model.model import Model
 from haugmbd.simulation.arguments import check_parameters
-from haugmbd.simulation.compatibility import STABILIZATIONS, incompatibility, integrators, refusal
+from haugmbd.simulation.compatibility import incompatibility, integrators, refusal, stabilizations
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION
 from haugmbd.simulation.simulate import simulate
@@ -51,15 +51,21 @@ STATES, WITH_FORCES = 2, 4
 class OwnRun(Integrator):
     """A function of one's own that makes a whole run, in the place of an integrator; it is called, and never asked for steps.
 
-    function: run(model, t_end, **keywords);  keywords: those of `OF_RUNS` that it takes;  h, rtol, atol: None where it has its own
+    function: run(model, t_end, **keywords);  keywords: those of `OF_RUNS` that it takes;  needed: those of them without a default
+    h, rtol, atol: None where it has its own
     """
 
     makes_steps: ClassVar[bool] = False
     function: Callable[..., Any]
     keywords: tuple[str, ...] = ()
+    needed: tuple[str, ...] = ()
     h: float | None = None
     rtol: float | None = None
     atol: float | None = None
+
+    def __repr__(self) -> str:
+        own = [f"{name}={value:g}" for name in ("h", "rtol", "atol") if (value := getattr(self, name)) is not None]
+        return f"{getattr(self.function, '__name__', type(self.function).__name__)}({', '.join(own)})"
 
     @classmethod
     def of(cls, function: Any) -> OwnRun:
@@ -84,8 +90,12 @@ class OwnRun(Integrator):
                 + (f"; it needs {', '.join(needed)}." if needed else ".")
             )
         every = any(one.kind == one.VAR_KEYWORD for one in parameters)
-        named = {one.name for one in parameters}
-        return cls(function, tuple(name for name in OF_RUNS if every or name in named))
+        named = {one.name: one.default is one.empty for one in parameters}
+        return cls(
+            function,
+            tuple(name for name in OF_RUNS if every or name in named),
+            tuple(name for name in ("h", "rtol", "atol") if named.get(name)),
+        )
 
     def result(self, model: Model, t_end: float, label: str, **more: Any) -> Result:
         """Call the function, and return what it returns as a Result with its CPU time. Raise UsageError if it is none."""
@@ -118,7 +128,13 @@ class OwnRun(Integrator):
         return replace(self, **{name: x for name, x in given.items() if x is not None and name in self.keywords})
 
     def check(self, span: float) -> None:
-        """Nothing is known of its numbers."""
+        """Raise UsageError if a keyword without a default has no value."""
+        missing = [name for name in self.needed if getattr(self, name) is None]
+        if missing:
+            raise UsageError(
+                f"{getattr(self.function, '__name__', 'run')}(model, t_end, ...) needs {missing[0]}, and nothing gives it: write "
+                f"simulate({missing[0]}=...), or give it a default."
+            )
 
     @property
     def takes_step(self) -> bool:  # type: ignore[override]
@@ -237,7 +253,7 @@ class Method:
         if not self.integrator.takes_step:
             raise UsageError(f"{self.label!r} chooses its own steps, and cannot be given h = {h:g} s: use with_tolerances.")
         changes: dict[str, Any] = {"h": h}
-        if self.integrator.takes_tolerances:
+        if self.integrator.takes_tolerances and not isinstance(self.integrator, OwnRun):
             changes |= {"rtol": RTOL, "atol": ATOL}
         return self._with(replace(self.integrator, **changes))  # type: ignore[type-var]
 
@@ -253,6 +269,9 @@ class Method:
     def completed(self, h: float | None = None, rtol: float | None = None, atol: float | None = None) -> Self:
         """Return the same method; an integrator without a step or tolerances of its own gets these, as far as it takes them."""
         own: Any = self.integrator
+        if isinstance(own, OwnRun):
+            given = {"h": h, "rtol": rtol, "atol": atol}
+            return self._with(own.with_arguments(**{name: x if getattr(own, name) is None else None for name, x in given.items()}))
         if getattr(own, "h", None) is not None:
             return self
         said = [name for name in ("rtol", "atol") if not isinstance(getattr(own, name, DefaultNumber(0.0)), DefaultNumber)]
@@ -440,7 +459,7 @@ def _all_integrators() -> tuple[Integrator, ...]:
 
 def _all_rules() -> tuple[Stabilization, ...]:
     """Return one stabilization of each kind in the package."""
-    return tuple(STABILIZATIONS.values())
+    return tuple(stabilizations().values())
 
 
 def _once(items: Iterable[T]) -> tuple[T, ...]:

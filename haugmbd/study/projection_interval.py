@@ -25,7 +25,7 @@ from haugmbd.integrators.base import Integrator
 from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.plotting.style import axes, literal, side_legend
+from haugmbd.plotting.style import axes, set_title, side_legend
 from haugmbd.simulation.arguments import check_numbers, need_no_stops
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.study_data import Columns, StudyData, column
@@ -163,7 +163,7 @@ class ProjectionInterval(StudyData):
                 )
         ax.set_xticks(self.every, [str(n) for n in self.every])
         ax.minorticks_off()
-        ax.set_title(f"{literal(self.model_name)}: violation over the interval of projection, h = {self.h:g} s", loc="left")
+        set_title(ax, f"{self.model_name}: violation over the interval of projection, h = {self.h:g} s")
         ax.set_xlabel("steps from projection to projection")
         ax.set_ylabel("largest violation")
         side_legend(ax)

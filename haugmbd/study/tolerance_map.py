@@ -22,7 +22,7 @@ from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.plotting.heat_map import cell_borders, draw_cells
-from haugmbd.plotting.style import axes, literal
+from haugmbd.plotting.style import axes, set_title
 from haugmbd.simulation.arguments import check_budget, check_numbers, need_no_stops
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.study_data import Columns, StudyData, column
@@ -143,7 +143,7 @@ class ToleranceMap(StudyData):
         ax.set_yscale("log")
         ax.set_xlim(x[0], x[-1])
         ax.set_ylim(y[0], y[-1])
-        ax.set_title(f"{literal(self.model_name)}: {self.label}", loc="left")
+        set_title(ax, f"{self.model_name}: {self.label}")
         ax.set_xlabel("rtol [1]")
         ax.set_ylabel("atol [m, rad, m/s, rad/s]")
         return ax

@@ -17,7 +17,7 @@ from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.violation import Level
 from haugmbd.errors import UsageError
 from haugmbd.plotting.heat_map import draw_cells
-from haugmbd.plotting.style import axes, literal
+from haugmbd.plotting.style import axes, literal, set_title
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.study_data import Columns, StudyData, column
 from haugmbd.study.signal import PER_TIME, SYMBOL, need_result, rows_of, scaled_norm, signal_name
@@ -103,13 +103,13 @@ class JointViolation(StudyData):
         ax = axes(ax)
         if new:
             height = min(max(LEAST_HEIGHT, 1.4 + HEIGHT * len(self.joints)), MOST_HEIGHT)
-            ax.figure.set_size_inches(8.0, height)  # type: ignore[union-attr]
+            ax.figure.set_figheight(height)  # type: ignore[union-attr]
         borders = np.linspace(-0.5, len(self.joints) - 0.5, len(self.joints) + 1)
         draw_cells(ax, self.t, borders, np.maximum(self.violation, FLOOR).T, f"largest |{SYMBOL[self.level]}| [{self.unit}]")
         ax.set_yticks(range(len(self.joints)), [literal(name) for name in self.joints])
         ax.set_ylim(len(self.joints) - 0.5, -0.5)
         ax.set_xlabel("t [s]")
-        ax.set_title(f"{literal(self.model_name)}: violation by joint, {self.level} level", loc="left")
+        set_title(ax, f"{self.model_name}: violation by joint, {self.level} level")
         return ax
 
 

@@ -17,7 +17,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.violation import Level
 from haugmbd.errors import UsageError
-from haugmbd.plotting.style import axes, literal, side_legend
+from haugmbd.plotting.style import axes, set_title, side_legend
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.study_data import Columns, StudyData, column
 from haugmbd.study.signal import PER_TIME, SYMBOL, need_result, rows_of, scaled_norm, signal_name
@@ -111,7 +111,7 @@ class ViolationCondition(StudyData):
             x = np.array([self.condition[shown].min(), self.condition[shown].max()])
             middle = np.exp(np.mean(np.log(self.growth[shown])) - self.slope * np.mean(np.log(self.condition[shown])))
             ax.loglog(x, middle * x**self.slope, "k--", linewidth=1.2, label=f"slope {self.slope:.2f}")
-        ax.set_title(f"{literal(self.model_name)}: violation and condition of the constraints", loc="left")
+        set_title(ax, f"{self.model_name}: violation and condition of the constraints")
         ax.set_xlabel("condition of the scaled $\\Phi_q$")
         ax.set_ylabel(self.quantity)
         side_legend(ax)

@@ -23,7 +23,7 @@ from haugmbd.integrators.base import FixedOrAdaptive
 from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.plotting.style import COLORS, axes, literal, side_legend
+from haugmbd.plotting.style import COLORS, axes, set_title, side_legend
 from haugmbd.simulation.arguments import check_budget, check_numbers, need_no_stops
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.study_data import Columns, StudyData, column
@@ -207,9 +207,7 @@ class WorkPrecision(StudyData):
         if band > low:
             ax.axhspan(low, band, color=BAND, zorder=0, label="reference not good enough")
             ax.set_ylim(bottom=low)
-        ax.set_title(
-            f"{literal(self.model_name)}: error in {group} over cost, {'largest' if where == 'max' else 'at the end'}", loc="left"
-        )
+        set_title(ax, f"{self.model_name}: error in {group} over cost, {'largest' if where == 'max' else 'at the end'}")
         ax.set_xlabel(COSTS[cost])
         ax.set_ylabel("error [rad]" if group == "orientations" else "relative error [1]")
         side_legend(ax)

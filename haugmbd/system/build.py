@@ -12,10 +12,12 @@ import numpy as np
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.collection import collection_paused
+from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.joint import Joint
 from haugmbd.control.diagram.network import Network
 from haugmbd.forces.base import ForceElement
 from haugmbd.model.compiling.compile import compile_tables
+from haugmbd.model.compiling.equations import Given
 from haugmbd.model.compiling.numbering import StateLayout
 from haugmbd.model.dependent_rows import Redundancy
 from haugmbd.model.labels import JointEntries, JointEntry, RowLabel, RowLabels
@@ -40,25 +42,26 @@ def build_model(
     network: Network | None = None,
     contacts: tuple[Any, ...] = (),
     layout: StateLayout | None = None,
+    given: Sequence[tuple[Primitive, ...]] | None = None,
 ) -> Model:
     """Return the frozen Model of faultless parts, the ground first, without checks.
 
     redundancy: by default no row is dropped;  solver: by default the one that is predicted to be faster
     equations: those of the joints, if they have been read;  network: the blocks;  contacts: the rigid ones, which have no rows while open
-    layout: of the state, where some parts of a system are off
+    layout: of the state, where some parts of a system are off;  given: the rows of each joint, where not all of them are taken
     """
     joints, every = list(joints), loads if layout is None else layout.loads
-    given = equations.of_all(joints) if equations else [joint.primitives() for joint in joints]
-    compiled = compile_tables(bodies, joints, given, loads, gravity, solver, network, layout)
+    taken: Given = given or (equations.of_all(joints) if equations else [joint.primitives() for joint in joints])
+    compiled = compile_tables(bodies, joints, taken, loads, gravity, solver, network, layout)
     first, slots, sides = compiled.equations.first, compiled.edges.slot, compiled.edges.side.astype(np.int8)
     slots.flags.writeable = sides.flags.writeable = False
     entry = _EntryMaker(bodies)
     labels: Sequence[RowLabel]
     entries: Mapping[str, JointEntry]
-    if any(own is None for own in given):  # many joints
-        labels, entries = RowLabels(joints, first, given), JointEntries(joints, first, entry)
+    if any(own is None for own in taken):  # many joints
+        labels, entries = RowLabels(joints, first, taken), JointEntries(joints, first, entry)
     else:
-        labels = tuple([RowLabel(joint.name, p) for joint, own in zip(joints, given, strict=True) for p in own or ()])
+        labels = tuple([RowLabel(joint.name, p) for joint, own in zip(joints, taken, strict=True) for p in own or ()])
         rows, ends = np.arange(len(labels)), first.tolist()
         entries = {joint.name: entry(joint, rows[start:end]) for joint, (start, end) in zip(joints, pairwise(ends), strict=True)}
     return Model(

@@ -23,10 +23,6 @@ class JointEquations:
         self._uniform = uniform_joints(joints)
         self._read = {id(joint): read_primitives(joint) for joint in joints if id(joint) not in self._uniform}
 
-    def is_uniform(self, joint: Joint) -> bool:
-        """Return whether the joint has no faults, and its rows are written with those of many others."""
-        return id(joint) in self._uniform
-
     def of(self, joint: Joint) -> tuple[Primitive, ...]:
         """Return the equations of a joint; () if they could not be read."""
         return joint.primitives() if id(joint) in self._uniform else self._read[id(joint)][0]

@@ -15,6 +15,7 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.bodies.part import frozen_part
+from haugmbd.bodies.plane import read_plane
 from haugmbd.bodies.validation import numbers
 from haugmbd.choices import check_flags
 from haugmbd.compiled.collection import collection_paused
@@ -54,6 +55,7 @@ from haugmbd.system.build import build_model
 from haugmbd.system.checks.contradictions import REDUNDANT
 from haugmbd.system.checks.validation import Checked, Parts, check, warnings_of
 from haugmbd.system.custom_joint import ACCEPTED, JointLike, Wrapped
+from haugmbd.system.in_plane import check_plane
 from haugmbd.system.joint_equations import JointEquations
 from haugmbd.system.parameters import bind_expressions
 from haugmbd.system.structures import Structure, SwitchableParts
@@ -93,6 +95,9 @@ class System(Compilable):
         How far redundant rows may contradict each other [rad, or part of the size of the mechanism], in all that is done with the system:
         as by axes of a planar loop that are not quite parallel. Such rows are left out, the independent ones hold to rounding, and what is
         left is told. Beyond it the mechanism is refused. By default 1e-3 for joints that were meant to fit; see `haugmbd.tolerances`.
+    planar : {"xz", "zx", "xy", "yx", "yz", "zy"}, optional
+        The plane of a planar mechanism, by two global axes. Bodies then have two coordinates and an angle phi, from the first axis to the
+        second; what leaves the plane is refused by name. Results are those of the spatial model; runs of loops are faster.
 
     Attributes
     ----------
@@ -119,9 +124,11 @@ class System(Compilable):
         ground_shape: Any = (),
         parameters: Mapping[str, float] | None = None,
         tolerance: float | None = None,
+        planar: str | None = None,
     ) -> None:
         check_tolerance(tolerance)
         self.name = name
+        self.planar = read_plane(planar, f"system {name!r}")
         self.tolerance = tolerance
         self.gravity = gravity
         self.ground = Body.ground(shape=ground_shape)
@@ -405,6 +412,9 @@ class System(Compilable):
         """
         check_flags(check_pose=check_pose)
         model = self.compile_quietly(check_pose=check_pose, redundancy=redundancy, tolerance=tolerance, solver=solver)
+        if self.planar is not None:
+            model = replace(model, planar=self.planar)
+            check_plane(model)
         of_parts = warnings_of(self.joints, self.loads)
         for note in model.warnings:
             told = note in of_parts or note.startswith(REDUNDANT)

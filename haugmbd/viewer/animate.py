@@ -182,8 +182,11 @@ def animation(
     scene = describe(mechanism, drawn, packer, meshes)
     if seen._switched:
         scene |= switched_parts(scene, mechanism, drawn, seen)
-    scene["curves"] = describe_quantities(seen, drawn, packer, reactions=known)
-    scene["notes"] = [*drawn.notes, *scene["curves"].pop("notes")]
+    if simulates is None:
+        scene["curves"] = describe_quantities(seen, drawn, packer, reactions=known)
+        scene["notes"] = [*drawn.notes, *scene["curves"].pop("notes")]
+    else:  # it computes its own curves, and its ghost is the run that it begins with
+        scene |= {"curves": {"t": packer.add_exact(seen.t[[0, -1]])}, "notes": list(drawn.notes), "ghost": {"label": ""}}
     if other is not None:
         scene["ghost"] = _ghost(seen, maximal(other)[0], frames, scene["size"], packer, meshes)
     return html_page(scene, packer.text(), simulates)

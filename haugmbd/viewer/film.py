@@ -157,8 +157,10 @@ def _interrupted(where: Path, made: int, n: int) -> KeyboardInterrupt:
 
 def _photographed(screens: Iterator[bytes], where: Path, fps: int, bar: Progress) -> int:
     """Write pictures of the page as a film, after Ctrl-C those so far; return their number."""
-    from PIL import Image  # noqa: PLC0415  comes with matplotlib
-
+    try:
+        from PIL import Image  # noqa: PLC0415  comes with matplotlib
+    except ImportError:
+        raise UsageError("films need Pillow, which is not installed: pip install pillow; it comes with matplotlib, too.") from None
     pictures: list[Any] = []
     try:
         for png in screens:

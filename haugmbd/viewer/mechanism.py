@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from haugmbd.bodies.shapes.base import Drawn, Shape, turn_of_z
+from haugmbd.bodies.shapes.mesh import Mesh
 from haugmbd.bodies.shapes.plane import Plane
 from haugmbd.bodies.shapes.solids import Cylinder, Sphere
 from haugmbd.compiled.array_types import Array
@@ -22,6 +23,7 @@ from haugmbd.constraints.equations.coupling import CouplingRow
 from haugmbd.constraints.equations.d import D
 from haugmbd.constraints.equations.rolling import KnifeEdgeRow, Slip
 from haugmbd.constraints.equations.rolling_curved import AxisDistance, CurvedSlip
+from haugmbd.constraints.equations.rolling_on_curve import CurveDistance, CurveSlip
 from haugmbd.constraints.equations.rope import RopeRow
 from haugmbd.constraints.joint import Joint
 from haugmbd.contact.contact import Contact
@@ -218,6 +220,8 @@ def rows_of(joint: Joint) -> tuple[Primitive, ...]:
         return ()
 
 
+STRIP = 4
+"""Pieces of a strip that is drawn, for each piece of the spline of a curve."""
 LONG, THIN_WALL, APART = 3.0, 0.02, 1e-3
 """Of the drawn piece of a cylinder on which a ball rolls, over its radius: length, wall, and how far it is from what rolls on it, so
 that of a shape of the user in its place the one hides the other."""
@@ -244,10 +248,25 @@ def surfaces_of(joint: Joint, number: Mapping[int, int]) -> list[tuple[int, Shap
         else:
             surface = Sphere(radius * (1.0 + APART if inside else 1.0 - APART), center=row.s_bar_i)
         found.append((number[id(row.i)], surface))
+    for row in (row for row in rows if isinstance(row, CurveDistance) and id(row.i) in number):
+        found.append((number[id(row.i)], strip_of(row)))
     return found
 
 
-def _at(row: AxisDistance) -> Array:
+def strip_of(row: CurveDistance) -> Shape:
+    """Return the strip of the surface on which a wheel rolls along a curve, seen from both sides."""
+    t = np.linspace(row.breakpoints[0], row.breakpoints[-1], STRIP * len(row.c) + 1)
+    c, slope, _ = row.at(t)
+    n = np.cross(row.b_bar_i, slope / np.linalg.norm(slope, axis=1, keepdims=True))
+    middle = c - APART * row.radius * n + (row.b_bar_i @ (_at(row) - c[0])) * row.b_bar_i
+    half, k = 1.5 * abs(row.radius) * row.b_bar_i, 2 * np.arange(len(t) - 1)
+    corners = np.stack([middle - half, middle + half], axis=1).reshape(-1, 3)
+    first, second = np.stack([k, k + 1, k + 3], axis=1), np.stack([k, k + 3, k + 2], axis=1)
+    front = np.concatenate([first, second])
+    return Mesh.from_arrays(corners, np.concatenate([front, front[:, ::-1]]))
+
+
+def _at(row: AxisDistance | CurveDistance) -> Array:
     """Return the centre of the ball of a row at the modelled pose, body frame of the surface."""
     at: Array = row.i.A.T @ (row.j.r + row.j.A @ row.s_bar_j - row.i.r)
     return at
@@ -275,7 +294,7 @@ def glyph_of(kind: str, freedoms: Any, rows: tuple[Primitive, ...]) -> str:
         return "coupling"
     if any(isinstance(row, RopeRow) for row in rows):
         return "distance"
-    if any(isinstance(row, Slip | CurvedSlip | KnifeEdgeRow) for row in rows):
+    if any(isinstance(row, Slip | CurvedSlip | CurveSlip | KnifeEdgeRow) for row in rows):
         return "rolling"
     if freedoms is None:
         return "general"

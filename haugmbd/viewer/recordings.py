@@ -135,7 +135,7 @@ def to_mcap(result: Seen, path: str | Path, *, frames: int | None = None) -> Pat
                 for topic, message in messages.items():
                     data = json.dumps(message).encode()
                     writer.add_message(channel_id=channels[topic], log_time=time, publish_time=time, sequence=n, data=data)
-            writer.finish()
+            writer.finish()  # type: ignore[no-untyped-call, unused-ignore]
     except OSError as error:
         raise unwritable(where, error) from None
     return where
@@ -175,7 +175,7 @@ def to_rerun(result: Seen, path: str | Path, *, frames: int | None = None) -> Pa
     try:
         with replace_file(where) as file:
             recording = rr.RecordingStream("haugmbd")
-            stream = recording.binary_stream()
+            stream = recording.binary_stream()  # type: ignore[misc, unused-ignore]
             _log(rr, recording, shown)
             data = stream.read()
             file.write(data or b"")

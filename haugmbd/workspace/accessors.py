@@ -228,12 +228,6 @@ def refines_solutions(P: Any) -> bool:
 
 
 @kernel
-def has_massless_directions(P: Any) -> bool:
-    """Return whether a body has a direction without inertia."""
-    return P.ints[P.ints[3 * at.FLAGS] + at.REFINES] & at.FOR_MASSLESS != 0  # type: ignore[no-any-return]
-
-
-@kernel
 def has_light_bodies(P: Any) -> bool:
     """Return whether a body is light beside the others."""
     return P.ints[P.ints[3 * at.FLAGS] + at.REFINES] & at.FOR_LIGHT != 0  # type: ignore[no-any-return]

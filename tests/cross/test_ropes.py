@@ -484,3 +484,48 @@ def test_the_pieces_that_are_drawn_are_the_path():
     assert drawn < rope.modelled_length
     assert ends[0][0] == pytest.approx([-0.3, 0, -0.9])
     assert ends[-1][1] == pytest.approx([0.5, 0, -0.6])
+
+
+def capstan(mu, wrap, v=0.0, pull=None, table=False):
+    """Return two weights of 3 and 2 kg on a rope over a drum with friction, both hanging, or the second one on a table."""
+    R = 0.1
+    system = mbd.System("capstan", gravity=(0, 0, -9.81))
+    where, along = ((-2.0, 0.0, R), (1.0, 0.0, 0.0)) if table else ((R, 0.0, -1.5), (0.0, 0.0, 1.0))
+    a = system.add(mbd.Body("a", 3.0, (0.1,) * 3, r=(-1.3 if table else -R, 0, -1.0), v=(0, 0, -v)))
+    b = system.add(mbd.Body("b", 2.0, (0.1,) * 3, r=where, v=v * np.array(along)))
+    rim = system.add(mbd.Body("rim", 0.0, (0, 0, 0), omega_bar=(0, (v if table else -v) / R, 0)))
+    drum = system.add(RJ("drum", system.ground, rim, point=(0, 0, 0), axis=(0, 1, 0)))
+    system.add(TJ("guide a", system.ground, a, point=a.r, axis=(0, 0, 1)))
+    system.add(TJ("guide b", system.ground, b, point=b.r, axis=along))
+    led = [Pulley(system.ground, 0.3, center=(-1.0, 0, -R - 0.3), axis=(0, 1, 0), side=(-1, 0, 1))] if table else []
+    system.add(Rope("rope a", [(drum, R, (0, 0, -1) if table else (-1, 0, 0)), *led, (a, a.r)]))
+    system.add(Rope("rope b", [(drum, R, (0, 0, 1) if table else (1, 0, 0)), (b, b.r)]))
+    system.add(mbd.JointFriction("grip", drum, mbd.Coulomb(np.tanh(mu * wrap / 2)), radius=R))
+    if pull is not None:
+        system.add(mbd.PointForce("pull", a, point=a.r, force=(0, 0, pull)))
+    return system
+
+
+def test_a_rope_on_a_drum_slips_sticks_and_slips_by_the_capstan():
+    """T_1 = T_2 exp(mu alpha) while it slips, any ratio below while it sticks, in both senses."""
+    mu, v, k = 0.2, 0.8, 20.0
+    e = np.exp(mu * np.pi)
+    slope = (3.0 - e * 2.0) * 9.81 / (3.0 + e * 2.0)
+    slips = 1.0 + (e * 2.0 - 3.0) * 9.81 / k
+    result = mbd.simulate(capstan(mu, np.pi, v, lambda t: -k * max(0.0, t - 1.0)), slips + 0.4, rtol=1e-10)
+    assert [event.t for event in result.events] == pytest.approx([-v / slope, slips], abs=1e-8)
+    assert result["a"].v[-1, 2] == pytest.approx(-k * 0.4**2 / 2 / (3.0 + e * 2.0), abs=1e-9)
+    one, other = (result.reaction(f"rope {name}", on=name).force[:, 2] for name in "ab")
+    moving = np.abs(result["a"].v[:, 2]) > 1e-6
+    assert one[moving] / other[moving] == pytest.approx(e, rel=1e-9)
+    assert np.all((one / other)[~moving] < e * (1 + 1e-9))
+    assert abs(result.energy().drift).max() < 1e-8
+
+
+@pytest.mark.parametrize("turns", [0.0, 1.0])
+def test_a_weight_that_draws_a_block_over_the_edge_of_a_table(turns):
+    """A wrap of a quarter turn, and of one and a quarter: the rope is led to the edge's direction behind the rim."""
+    wrap = 0.5 * np.pi + 2.0 * np.pi * turns
+    e = np.exp(0.2 * wrap)
+    found = mbd.accelerations(capstan(0.2, wrap, 0.1, table=True))
+    assert found.v_dot[1, 2] == pytest.approx(-3.0 * 9.81 / (3.0 + e * 2.0), rel=1e-12)

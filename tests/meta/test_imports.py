@@ -88,8 +88,9 @@ for first in [*{first}, "all"]:  # then all others
     assert (run.returncode, run.stderr) == (0, "")
 
 
-TABLES = ("formats.py", "public_names.py")
-"""The tables of what is imported when it is asked for; they alone name modules of the package as texts."""
+TABLES = ("formats.py", "public_names.py", "names_on_demand.py")
+"""The tables of what is imported when it is asked for; they alone name modules of the package as texts.  The last one names those of a
+package for this package itself, so that no import of it runs up."""
 OF_USERS = ("content_digest.py", "functions.py", "results.py", "symbols.py", "collect.py")
 """Files that import modules of the user, or of an extra, by name; the last one walks through all modules of the package, above them."""
 

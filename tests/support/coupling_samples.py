@@ -66,6 +66,8 @@ def rolling(cls, *, bare=False):
     axis = np.array([0.1, 1.0, 0.3])
     drum, ball = {"cylinder_radius": np.hypot(0.2, 0.3) + 0.2, "inside": True}, float(np.linalg.norm((0.3, 0.1, 0.3))) - 0.2
     height = 0.2 * np.hypot(axis[0], axis[1]) / np.linalg.norm(axis)
+    x = np.linspace(-0.7, 1.3, 21)
+    bowl = np.stack([x, 0.0 * x, 0.1 + 0.5 * (x - 0.3) ** 2], axis=1)
     make = {
         "RollingDisc": lambda: cls("sample", body, center=(0.3, 0.2, height), axis=axis, radius=0.2, plane_body=table),
         "RollingSphere": lambda: cls("sample", body, center=(0.3, 0.2, 0.2), radius=0.2, plane_body=table),
@@ -74,6 +76,9 @@ def rolling(cls, *, bare=False):
         ),
         "RollingOnSphere": lambda: cls(
             "sample", body, center=(0.3, 0.2, 0.3), radius=0.2, sphere_center=(0, 0.1, 0), sphere_radius=ball, surface_body=table
+        ),
+        "RollingOnCurve": lambda: cls(
+            "sample", body, center=(0.3, 0.2, 0.3), radius=0.2, curve=bowl, axis=(0, 1, 0), surface_body=table
         ),
         "KnifeEdge": lambda: cls("sample", body, point=(0.3, 0.2, 0.2), direction=(1, 0.2, 0), plane_body=table),
     }

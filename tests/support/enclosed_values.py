@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import collections
+import contextvars
+import copyreg
+import ctypes
 import dataclasses
 import enum
 import functools
+import importlib
+import os
+import struct
+import sys
+import threading
 import types
+import weakref
 from decimal import Decimal
 from fractions import Fraction
+from multiprocessing import shared_memory
+from pathlib import Path
 
 import numpy as np
+import scipy.constants
 from scipy.interpolate import CubicSpline
 
 import haugmbd as mbd
+from haugmbd.content_digest import digest_of, of_library
 
 
 @dataclasses.dataclass
@@ -152,6 +165,191 @@ LEAVES = {
     "class": lambda k: type("Law", (), {"gain": k}),
 }
 """Kinds of leaves, each made of 2 or 3: what is made of 2 is not what is made of 3."""
+
+
+class LeavesOut:
+    """A class that says itself what a copy is made of, and leaves out a value that its methods read."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __getstate__(self):
+        return {}
+
+
+class MadeAnew(LeavesOut):
+    def __reduce__(self):
+        return MadeAnew, (2.0,)
+
+
+class Single(LeavesOut):
+    def __reduce__(self):
+        return "SINGLE"
+
+
+class SlotMadeAnew:
+    __slots__ = ("__value",)
+
+    def __init__(self, value):
+        self.__value = value
+
+    def __reduce__(self):
+        return SlotMadeAnew, (2.0,)
+
+
+class Registered:
+    def __init__(self, value):
+        self.value = value
+
+
+copyreg.pickle(Registered, lambda x: (Registered, (2.0,)))
+
+
+class Kept:
+    """An attribute that is kept elsewhere, by a descriptor of the usual form."""
+
+    def __init__(self):
+        self.values = weakref.WeakKeyDictionary()
+
+    def __get__(self, owner, kind=None):
+        return self.values[owner]
+
+    def __set__(self, owner, value):
+        self.values[owner] = value
+
+
+class Once:
+    scale = 1.0
+
+    @functools.cached_property
+    def value(self):
+        return 2.0 * self.scale
+
+
+def _derived(base, k):
+    """An object of a class that is derived from a type of Python, and whose recipe leaves out the value."""
+    return type("Derived", (base,), {"__reduce__": lambda self: (base, ())})(k)
+
+
+def _kept_elsewhere(k):
+    x = type("WithKept", (), {"value": Kept()})()
+    x.value = k
+    return x
+
+
+def _assigned(k):
+    x = Once()
+    x.value = float(k)  # as `value` computes it, for 2
+    return x
+
+
+def _settings(k):
+    module = types.ModuleType("settings_of_a_user")
+    module.gain = k
+    return module
+
+
+def _code(text, **scope):
+    scope = {"__name__": "study_of_a_user", **scope}
+    exec(f"def run(x):\n    return {text}\n", scope)
+    return scope["run"]
+
+
+def _wave(k):
+    """A module of the user that has the name of one of Python."""
+    module = types.ModuleType("graphlib")
+    module.__file__ = str(Path(__file__).with_name("graphlib.py"))
+    exec(f"GAIN = {k}\ndef law(x):\n    return GAIN * x\n", module.__dict__)
+    before = sys.modules.get("graphlib")
+    sys.modules["graphlib"] = module
+    of_library.cache_clear()
+    try:
+        return digest_of(module.law)
+    finally:
+        del sys.modules["graphlib"]
+        if before is not None:
+            sys.modules["graphlib"] = before
+        of_library.cache_clear()
+
+
+def _environment(k):
+    os.environ["GAIN_OF_A_TEST"] = str(k)
+    try:
+        return digest_of(_code("os.environ['GAIN_OF_A_TEST']", os=os))
+    finally:
+        del os.environ["GAIN_OF_A_TEST"]
+
+
+def _setting_of_a_library(k):
+    scipy.constants.gain_of_a_test = k
+    try:
+        return digest_of(_code("constants.gain_of_a_test", constants=scipy.constants))
+    finally:
+        del scipy.constants.gain_of_a_test
+
+
+def _shared(k):
+    memory = shared_memory.SharedMemory(create=True, size=8, name=None)
+    try:
+        memory.buf[:8] = struct.pack("d", k)
+        return digest_of(memory)
+    finally:
+        memory.close()
+        memory.unlink()
+
+
+def _named_by_value(k):
+    def law(t):
+        return t
+
+    law.__name__ = f"law_{k}"
+    return lambda t: (law.__name__, t)
+
+
+HIDDEN = {
+    "left out of the state": LeavesOut,
+    "left out of the recipe": MadeAnew,
+    "method of an object that leaves it out": lambda k: LeavesOut(k).__getstate__,
+    "partial of an object that leaves it out": lambda k: functools.partial(print, LeavesOut(k)),
+    "name in place of a recipe": Single,
+    "slot": SlotMadeAnew,
+    "recipe of copyreg": Registered,
+    **{f"derived from {base.__name__}": functools.partial(_derived, base) for base in (int, float, str)},
+    **{f"derived from {base.__name__}": lambda k, base=base: _derived(base, [k]) for base in (list, tuple, set)},
+    "derived from dict": lambda k: _derived(dict, {"k": k}),
+    "derived from an array": lambda k: np.array([float(k)]).view(type("A", (np.ndarray,), {"__reduce__": lambda self: (list, ())})),
+    "kept by a descriptor": _kept_elsewhere,
+    "assigned to what is computed once": _assigned,
+    "format of a view": lambda k: memoryview(struct.pack("ii", 1, 2)).cast("i" if k == 2 else "f"),
+    "shape of a view": lambda k: memoryview(bytes(4)).cast("B", [2, 2] if k == 2 else [1, 4]),
+    "order of a view": lambda k: memoryview(np.arange(4.0)[:: 1 if k == 2 else -1]),
+    "very long number": lambda k: 10**5000 + k,
+    "C number": ctypes.c_double,
+    "state of a generator": lambda k: np.random.PCG64(1).advance(k),
+    "method of a generator": lambda k: np.random.default_rng(k).normal,
+    "spawned seeds": lambda k: (lambda x: (x.spawn(k), x)[1])(np.random.SeedSequence(5)),
+    "metaclass": lambda k: type("Kind", (type,), {"gain": k})("Law", (), {}),
+    "module in an object": lambda k: Plain(_settings(k)),
+    "attribute of a module by its text": lambda k: _code("getattr(settings, 'gain')", settings=_settings(k)),
+    "module that is handed on": lambda k: _code("sorted(vars(settings))", settings=_settings(k)),
+    "module with the name of one of Python": _wave,
+    "environment": _environment,
+    "setting of a library": _setting_of_a_library,
+    "shared memory": _shared,
+    "name of a function": _named_by_value,
+}
+"""Values that a copy, a name or the bytes alone do not show, each made of 2 or 3."""
+
+UNSEEN = {
+    "globals": lambda: _code("globals()['gain']", gain=2),
+    "eval": lambda: _code("eval('gain')", gain=2),
+    "imported by a text": lambda: _code("importlib.import_module('settings').gain", importlib=importlib),
+    "modules by a text": lambda: _code("sys.modules['settings'].gain", sys=sys),
+    "C pointer": lambda: ctypes.pointer(ctypes.c_double(2.0)),
+    "variable of a context": lambda: contextvars.ContextVar("gain"),
+    "local to a thread": threading.local,
+}
+"""Code and objects that read what nobody can see."""
 
 WRAPPERS = {
     "list": lambda x: [1, x],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 from haugmbd.content_digest import NoContent, digest_of, values_read
-from tests.support.enclosed_values import LEAVES, WRAPPERS, Plain, Record, drawn_value
+from tests.support.enclosed_values import HIDDEN, LEAVES, UNSEEN, WRAPPERS, Plain, Record, drawn_value
 from tests.support.sweep_cells import module_path
 
 SCALE = 3.0
@@ -23,6 +24,45 @@ def test_a_value_is_told_from_another_one_and_not_from_one_that_is_made_anew(kin
     make = LEAVES[kind]
     assert digest_of(make(2)) == digest_of(make(2))
     assert digest_of(make(2)) != digest_of(make(3))
+
+
+@pytest.mark.parametrize("kind", HIDDEN)
+def test_a_value_that_hides_is_told_from_another_one(kind):
+    """A copy may be made without it, and bytes mean another number in another format."""
+    make = HIDDEN[kind]
+    assert digest_of(make(2)) == digest_of(make(2))
+    assert digest_of(make(2)) != digest_of(make(3))
+
+
+@pytest.mark.parametrize("kind", UNSEEN)
+def test_what_nobody_can_see_is_refused(kind):
+    with pytest.raises(NoContent):
+        digest_of(UNSEEN[kind]())
+    assert digest_of(UNSEEN[kind](), vouched=True)
+
+
+def test_what_is_computed_once_and_kept_is_no_difference():
+    class Law:
+        def __init__(self):
+            self.gain = 3.0
+
+        @functools.cached_property
+        def table(self):
+            return np.arange(3.0) * self.gain
+
+    fresh, used = Law(), Law()
+    assert used.table[2] == 6.0
+    assert digest_of(fresh) == digest_of(used)
+
+
+def test_a_cache_of_a_library_is_no_difference():
+    @functools.singledispatch
+    def law(x):
+        return x
+
+    before = digest_of(law)
+    law(2)
+    assert digest_of(law) == before
 
 
 def test_a_mapped_array_is_its_numbers(tmp_path):

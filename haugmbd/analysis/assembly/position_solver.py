@@ -45,11 +45,13 @@ from haugmbd.analysis.assembly.constraint_system import (
     times,
     unit_rows,
 )
-from haugmbd.analysis.assembly.regularized_least_squares import Metric, body_metric, exact_motion, least_motion
+from haugmbd.analysis.assembly.regularized_least_squares import Metric, body_metric, exact_motion, geometric_metric, least_motion
 from haugmbd.compiled.array_types import Array
 from haugmbd.math.euler_parameters import conjugate, logarithm, product
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.state import State
+from haugmbd.plotting.style import axes as own_axes
+from haugmbd.plotting.style import set_title, side_legend
 
 ITERATIONS = 200
 """Largest number of steps."""
@@ -177,15 +179,13 @@ class NewtonTable:
 
     def plot(self, axes: Any = None) -> Any:
         """Draw |Phi| and |dq| over the iterates, logarithmic; return the axes. Needs matplotlib."""
-        import matplotlib.pyplot as plt  # noqa: PLC0415  an extra
-
-        if axes is None:
-            _, axes = plt.subplots(layout="constrained")
+        axes = own_axes(axes)
         k = [row.iterate for row in self.rows]
         axes.semilogy(k, [max(row.Phi, 1e-17) for row in self.rows], "o-", label="|Phi|")
         axes.semilogy(k[1:], [max(row.dq, 1e-17) for row in self.rows[1:]], "s--", label="|dq| [m]")
-        axes.set(xlabel="iterate", title="Newton's method: each step doubles the digits")
-        axes.legend()
+        axes.set_xlabel("iterate")
+        set_title(axes, "Newton's method: each step doubles the digits")
+        side_legend(axes)
         return axes
 
 
@@ -221,6 +221,12 @@ def _condition(pose: Pose) -> float:
 LIGHTEST = 1e-8
 """Inertia of axes without inertia, relative to the body's largest."""
 
+REMOVED = 1e-12
+"""Rest of velocities, relative to the rates of the rows, that is rounding."""
+
+FITTED = 1e-2
+"""Part of the rest of velocities below which a correction that does not look at inertia has removed it: no rows contradict each other."""
+
 PROJECTIONS = 2
 """Axes with hardly any inertia amplify the rounding of a projection, by 1 / LIGHTEST at most. The second projection removes that."""
 
@@ -246,7 +252,26 @@ def nearest_velocities(problem: Problem, state: State) -> VelocitySolution:
     for _ in range(PROJECTIONS):
         new = _changed(problem, metric, new, exact_motion(J, left / length))
         left = rates(G, new) - nu
+    new, left = _fitted(problem, G, nu, new, left)
     return VelocitySolution(new, _largest(before), _largest(left))
+
+
+def _fitted(problem: Problem, G: Gradient, nu: Array, state: State, left: Array) -> tuple[State, Array]:
+    """Return the velocities, and their rest, after a correction in lengths and angles if that fulfils the rows.
+
+    In the metric of inertia the rows between a light body and a heavy one hardly see the heavy one: with masses nine orders apart its
+    motion is a direction of a singular value of 1e-5, and what is left of it is no contradiction. Rows that contradict each other keep
+    the least-squares solution of the nearest velocities.
+    """
+    if _largest(left) <= REMOVED * max(_largest(nu), _largest(rates(G, state))):
+        return state, left
+    metric = geometric_metric(problem.model.nb, problem.size)
+    J, length = unit_rows(jacobian(problem, metric, G))
+    new, rest = state, left
+    for _ in range(PROJECTIONS):
+        new = _changed(problem, metric, new, exact_motion(J, rest / length))
+        rest = rates(G, new) - nu
+    return (new, rest) if _largest(rest) < FITTED * _largest(left) else (state, left)
 
 
 def _changed(problem: Problem, metric: Metric, state: State, z: Array) -> State:

@@ -76,6 +76,12 @@ def body_metric(model: Model, factors: Array | None = None, size: float = 1.0, l
     return Metric(root, inverse)
 
 
+def geometric_metric(nb: int, size: float) -> Metric:
+    """Return the metric in which all bodies weigh the same, and an angle counts as a length over the size [m]."""
+    lengths = np.array([1.0, 1.0, 1.0, size, size, size])
+    return Metric(np.tile(np.diag(lengths), (nb, 1, 1)), np.tile(np.diag(1.0 / lengths), (nb, 1, 1)))
+
+
 def whitened(metric: Metric, J: Array, bodies: Ints) -> Array:
     """Return rows (nr, 2, 6) of the bodies (nr, 2), 0 the ground, times W^(-1/2); zero on the ground."""
     inverse = np.concatenate([np.zeros((1, 6, 6)), metric.inverse])

@@ -7,6 +7,7 @@ force = L-scaled  Q(q, u, z) - M bias(q, u)       u the velocities of the steady
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -17,17 +18,22 @@ from haugmbd.analysis.assembly.regularized_least_squares import Matrix
 from haugmbd.analysis.equilibrium.block_states import BlockStates, block_states, count_turns, rates_of
 from haugmbd.analysis.equilibrium.steady_motion import Steady, bias, velocities
 from haugmbd.analysis.initial_model import follow_angles, start_of
+from haugmbd.bodies.validation import for_kernels
 from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.jit import DirectCall, entry
 from haugmbd.graph import bridges, spanning_tree
 from haugmbd.math.body_columns import EULER, VELOCITY
+from haugmbd.math.euler_kernels import normalize, rotate_by
 from haugmbd.math.euler_parameters import exponential, normalized, product, rotation_matrix
-from haugmbd.model.evaluate import rows_entry
+from haugmbd.model.evaluate import evaluate_rows, prepare, rows_entry
+from haugmbd.model.generalized_forces import copy_line
 from haugmbd.model.immutable import once_per_model
 from haugmbd.model.inspection.given import no_model, no_tolerance
 from haugmbd.model.inspection.run_memory import need_constant_masses, need_no_freewheels
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.system.system import System
+from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
 
 SPRINGS = 5.0
@@ -138,6 +144,60 @@ def left_over(evaluator: ResidualEvaluator, y: Array, lam: Array) -> Array:
     return np.asarray(left[1:].ravel() * evaluator.scale)
 
 
+@entry
+def left_entry(P: Pack, t: float, y: Array, x: Array, scale: Array, lam: Array, here: Array, out: Array) -> None:
+    """Write force - J^T lam at y (+) x to out (nb, 6), for bodies that do not turn.
+
+    lam: (6 ne,) by slots, those of rows;  here: (ny,) room for y (+) x
+    """
+    J, edges, Q, n = ws.jacobian(P), ws.edges(P), ws.generalized_forces(P), ws.n_bodies(P)
+    # r <- r + L dr,   p <- p exp(dpi_bar)
+    copy_line(y, here)
+    for body in range(1, n):
+        k = WIDTH * body
+        for a in range(3):
+            here[k + a] += x[6 * body - 6 + a] * scale[6 * body - 6 + a]
+        rotate_by(here[k + EULER : k + VELOCITY], x[6 * body - 3 : 6 * body])
+        normalize(here[k + EULER : k + VELOCITY])
+    prepare(P, t, here)
+    # Q - J^T lam
+    for body in range(1, n):
+        for a in range(6):
+            out[body - 1, a] = Q[body, a]
+    for slot in range(lam.size):
+        if lam[slot] != 0.0:
+            for side in range(edges.shape[1]):
+                body = edges[slot // 6, side]
+                if body > 0:
+                    for a in range(6):
+                        out[body - 1, a] -= J[slot, side, a] * lam[slot]
+    for body in range(1, n):
+        for a in range(6):
+            out[body - 1, a] *= scale[6 * body - 6 + a]
+
+
+left_at = DirectCall(left_entry)
+
+
+def left_nearby(evaluator: ResidualEvaluator, y: Array, lam: Array) -> Callable[[Array], Array]:
+    """Return the function `left_over` of poses near y: of x (6 nb,), at y (+) x; in compiled code where no body turns."""
+    model, pack = evaluator.model, evaluator.pack
+    if evaluator.steady.turns:
+        return lambda x: left_over(evaluator, nearby(evaluator, y, x), lam)
+    start, of_slots, here = y.copy(), np.zeros(6 * len(model.tables["EDGES"])), np.zeros_like(y)
+    bodies = bodies_in(model, start)
+    bodies[:, VELOCITY:WIDTH] = velocities(evaluator.steady, bodies, np.zeros((model.nb + 1, 6)))
+    of_slots[model.slot_of_row[evaluator.kept]] = lam
+
+    def left(x: Array) -> Array:
+        out = np.zeros((model.nb, 6))
+        left_at(pack, evaluator.t, start, for_kernels(x), evaluator.scale, of_slots, here, out)
+        model.raise_user_error(pack)
+        return out.ravel()
+
+    return left
+
+
 def _force(evaluator: ResidualEvaluator, y: Array, u: Array | None, t: float | None) -> Array:
     """Return Q - M bias, (nb + 1, 6), unscaled; the rows at y are then in the workspace."""
     model, pack = evaluator.model, evaluator.pack
@@ -145,7 +205,7 @@ def _force(evaluator: ResidualEvaluator, y: Array, u: Array | None, t: float | N
     bodies = bodies_in(model, y)
     u = np.zeros((model.nb + 1, 6)) if u is None else u
     bodies[:, VELOCITY:WIDTH] = velocities(evaluator.steady, bodies, u)
-    rows_entry(pack, evaluator.t if t is None else t, y)
+    evaluate_rows(pack, float(evaluator.t if t is None else t), y)
     model.raise_user_error(pack)
     if not evaluator.steady.turns:  # no bias
         return workspace_array(pack, "Q").copy()

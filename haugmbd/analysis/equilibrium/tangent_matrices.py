@@ -19,7 +19,7 @@ from functools import partial
 
 import numpy as np
 
-from haugmbd.analysis.equilibrium.residual import ResidualEvaluator, force_at, left_over, nearby
+from haugmbd.analysis.equilibrium.residual import ResidualEvaluator, force_at, left_nearby
 from haugmbd.analysis.equilibrium.smooth_derivative import NotSmooth
 from haugmbd.analysis.equilibrium.tangent_space import Derivative, Tangent
 from haugmbd.compiled.array_types import Array, Ints
@@ -36,11 +36,7 @@ STIFF = 1e3
 
 def stiffness(evaluator: ResidualEvaluator, y: Array, at: Tangent, derivative: Derivative) -> Array:
     """Return K (nd, nd) [J] in the basis `at.N`."""
-
-    def left(x: Array) -> Array:
-        return left_over(evaluator, nearby(evaluator, y, x), at.lam)
-
-    return _matrix(evaluator, left, at.N, derivative)
+    return _matrix(evaluator, left_nearby(evaluator, y, at.lam), at.N, derivative)
 
 
 def damping(evaluator: ResidualEvaluator, y: Array, at: Tangent, rate: float, derivative: Derivative) -> Array:

@@ -133,8 +133,8 @@ def inverse_dynamics(
     system : System or Model
         A mechanism with as many drivers as degrees of freedom. Joints may be redundant.
     motion : array_like (nt,), Result, State or sequence of State
-        Times [s], at which the motion is computed as by `kinematics`; or states that fulfil the constraints and drivers; of an
-        ImpactResult with impacts one of its segments.
+        Times [s], at which the motion is computed as by `kinematics`; or states that fulfil the constraints and drivers; of a
+        Result with impacts one of its segments.
     drivers : iterable of Joint or str, optional
         Drivers whose forces are computed; by default all joints with a driver that is not constant.
     redundancy : DropDependentRows or MinimumNorm, optional

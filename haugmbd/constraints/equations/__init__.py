@@ -12,4 +12,5 @@ curve                PointOnCurveRow: a point stays on a spline curve
 hinge                the five rows of a revolute joint at once
 rolling              DiscOnPlane, and the velocity rows Slip and KnifeEdge
 rolling_curved       AxisDistance, and the velocity row CurvedSlip, on cylinders and spheres
+rolling_on_curve     CurveDistance, and the velocity row CurveSlip, on plane curves
 """

@@ -27,6 +27,9 @@ Bounds: TypeAlias = tuple[float, float]
 LOG: list[list[Any]] = []
 """Where the branches that functions take are noted, the last of them; none if nobody asks."""
 
+SHORT = 1e-9
+"""Relative to 1 + |x|: half the length of an interval that stands for a number."""
+
 
 def branches(f: Callable[..., Any], *arguments: Any) -> tuple[Any, ...]:
     """Return the branches that a function takes at one point: what its comparisons, signs and whole numbers are there, in order.
@@ -46,6 +49,27 @@ def points(x: Any) -> Any:
     if not isinstance(x, float | int | np.ndarray | np.generic):
         return x
     return lift(x) if np.ndim(x) == 0 else np.array([lift(a) for a in np.ravel(x)] + [None], dtype=object)[:-1].reshape(np.shape(x))
+
+
+def hides_branches(f: Callable[..., Any], *arguments: Any) -> bool:
+    """Return whether a function makes plain floats of its arguments, or does not take intervals at all: nothing is known of its branches."""
+    try:
+        f(*(_widened(points(x)) for x in arguments))
+    except Undecided:
+        return False
+    except Exception:  # noqa: BLE001  a user's function may raise anything for what is no number
+        return True
+    return False
+
+
+def _widened(x: Any) -> Any:
+    """Return an interval without length as a short one."""
+    if isinstance(x, np.ndarray) and x.dtype == object:
+        return np.array([_widened(a) for a in x.ravel()] + [None], dtype=object)[:-1].reshape(x.shape)
+    if not isinstance(x, Interval):
+        return x
+    by = SHORT * (1.0 + abs(x.lower))
+    return Interval(x.lower - by, x.upper + by)
 
 
 def noted(branch: Any) -> Any:

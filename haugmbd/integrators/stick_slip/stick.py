@@ -32,12 +32,14 @@ from haugmbd.friction import columns as at
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.event_location import SHORTEST, EventLocator, Moment
 from haugmbd.integrators.events import Event, EventRecord, Flags
+from haugmbd.integrators.explicit.runge_kutta import RungeKutta
 from haugmbd.integrators.singularities.singularity_crossing import CrossingSearch, batches_across
 from haugmbd.integrators.singularities.singularity_search import may_be_singular
 from haugmbd.integrators.stabilization.projection import POST_STEP
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.integrators.step_context import Problem
+from haugmbd.integrators.stick_slip.compiled_switches import FARTHER, SLIPS, STOPS, CompiledSwitches
 from haugmbd.integrators.stick_slip.slow_sliding import SlowSliding
 from haugmbd.integrators.stick_slip.watched_quantities import (
     ABOVE,
@@ -51,7 +53,7 @@ from haugmbd.integrators.stick_slip.watched_quantities import (
     Watch,
     may_stick,
 )
-from haugmbd.integrators.watches.event_watch import EventWatch
+from haugmbd.integrators.watches.event_watch import POSSIBLE, EventWatch
 from haugmbd.math.body_columns import VELOCITY
 from haugmbd.workspace.layout import WIDTH, workspace_array
 
@@ -62,9 +64,8 @@ STILL_STEPS = 200
 does not move."""
 SOON = 1e-3
 """Of the longest step while a joint sticks: within it the direction shows in which a joint begins to slide."""
-FARTHER = 10.0
-"""By so many times beyond zero the event of a joint is located that slips and sticks again in no time: one without load and limit, whose
-need grows faster than its limit."""
+ENDED_BY = {STOPS: ALONG, SLIPS: MARGIN}
+"""The quantity that falls through zero where a joint of one rate stops or slips."""
 
 ENDS: dict[float, dict[int, str]] = {
     at.SLIDES: {ALONG: "stops", ABOVE: "slows"},
@@ -86,11 +87,11 @@ def batches_with_stick(
         yield from batches_across(method, problem, k1, t_end, search)
         return
     unseen = method.tolerances[1] * float(method.units(problem)[0]) if method.step is None else 0.0
-    stick = _Stick(problem, problem.state_space, t_end, method.step or 0.0, unseen)
+    stick = _Stick(problem, problem.state_space, t_end, method, unseen)
     while problem.t < t_end:
         decided = stick.decide(k1)
         looks = stick.begin_look()
-        locator = EventLocator(stick.events(), problem, method, stick.need, looks=looks)
+        stick.begin_segment(looks=looks)
         last = Moment(problem.t, problem.y.copy(), k1.copy())
         rates: Array | None = last.y_dot
         problem.first_batch = None if looks else FIRST_BATCH
@@ -100,14 +101,14 @@ def batches_with_stick(
             stopped = problem.pack.callback.take_error()  # the watch calls the functions again at states before it
             if stopped is not None and not isinstance(stopped, Exception):
                 raise stopped  # Ctrl-C
-            cut, records, ended = locator.cut(last, batch)
+            cut, records, ended = stick.cut(last, batch)
             if not ended:
                 problem.pack.callback.error = stopped
-            yield cut._replace(start_rates=rates, events=(*decided, *stick.stops_and_slips(records)))
+            yield cut._replace(start_rates=rates, events=(*decided, *records))
             rates, decided = None, ()
             if ended:
                 problem.t, problem.y[:] = float(cut.t[-1]), cut.y[-1]
-                stick.end_by(locator.ending)
+                stick.end()
                 break
             if batch.code != OK:
                 return
@@ -118,21 +119,22 @@ def batches_with_stick(
 
 
 class _Stick:
-    """The modes of a run;  h: its fixed step, 0 with error control;  unseen: see `EventTimes`."""
+    """The modes of a run;  unseen: see `EventTimes`."""
 
-    def __init__(self, problem: Problem, state_space: MaximalStateSpace, t_end: float, h: float, unseen: float) -> None:
-        self.problem, self.state_space, self.h = problem, state_space, h
+    def __init__(self, problem: Problem, state_space: MaximalStateSpace, t_end: float, method: Integrator, unseen: float) -> None:
+        self.problem, self.state_space, self.method, self.h = problem, state_space, method, method.step or 0.0
         self.watch = Watch(state_space.model, problem.pack.callback)
         self.modes = workspace_array(problem.pack, "FRICTION_MODES")
         self.ints = state_space.model.tables["FRICTION_INTS"]
         self.loads = [entry.load for entry in state_space.model.loads if isinstance(entry.load, JointFriction)]
-        self.slow = SlowSliding(problem, state_space, self.watch, self.modes, h)
+        self.slow = SlowSliding(problem, state_space, self.watch, self.modes, self.h)
         self.times = EventTimes(t_end - problem.t, unseen)
         self.h_still = (t_end - problem.t) / STILL_STEPS
         self._more = np.zeros(len(self.loads))
         self._recorded: dict[str, float] = {}
-        self.ending: tuple[StickEvent, ...] = ()
-        self._starts = 0
+        self.ended: list[tuple[int, int]] = []
+        self._starts, self._looked, self._ended_in_kernels = 0, 0.0, False
+        self._locator: EventLocator | None = None
 
     @cached_property
     def _watch_by_columns(self) -> Watch:
@@ -150,6 +152,20 @@ class _Stick:
             return None
         return self.watch.look(workspace_array(p.pack, "FRICTION_TERMS"), p.y.size)
 
+    @cached_property
+    def _kernels(self) -> CompiledSwitches | None:
+        """The switches in compiled code; None where Python makes them."""
+        method = self.method
+        if self._looks is None or not isinstance(method, RungeKutta) or not CompiledSwitches.suit(method, self.ints):
+            return None
+        columns = self._watch_by_columns if self._has_no_columns else None
+        return CompiledSwitches(self.problem, method, self.watch, columns, self.modes, self._more)
+
+    @property
+    def _has_no_columns(self) -> bool:
+        """Whether the watch finds friction by sweeps or by locks, without the rates by friction of each channel."""
+        return bool(len(self.state_space.model.tables["FRICTION_PATHS"]) or (self.ints[:, at.CHILD] >= 0).all())
+
     def begin_look(self) -> bool:
         """Let compiled code look for the ends of modes in the steps that follow; return whether it does."""
         if self._looks is None:
@@ -157,6 +173,41 @@ class _Stick:
         self.problem.events = self._looks
         self.watch.begin_look(self._looks, self.problem.t, self._more)
         return True
+
+    def begin_segment(self, *, looks: bool) -> None:
+        """Begin a segment of the run;  looks: whether compiled code looks for its end."""
+        self._looked, self._locator = float(self.problem.events.state.looked), None
+        if not looks or self._kernels is None:
+            self._locator = EventLocator(self.events(), self.problem, self.method, self.need, looks=looks)
+
+    def cut(self, last: Moment, batch: StepBatch) -> tuple[StepBatch, tuple[EventRecord, ...], bool]:
+        """Return the batch up to the end of the segment, the stops and slips there, and whether it ends;  last: the moment before it."""
+        self._ended_in_kernels, locator, looked = False, self._locator, self._looked
+        self._looked = float(self.problem.events.state.looked)
+        if locator is None:
+            found = self._cut_in_kernels(last, batch) if self._looked - looked == len(batch.t) else None
+            if found is not None:
+                return found
+            locator = EventLocator(self.events(), self.problem, self.method, self.need, looks=True)
+            locator.begin_after(looked)
+        cut, records, ended = locator.cut(last, batch)
+        if ended:
+            self.ended = [(event.function.k, event.function.which) for event in locator.ending if isinstance(event, StickEvent)]
+        return cut, self.stops_and_slips(records), ended
+
+    def _cut_in_kernels(self, last: Moment, batch: StepBatch) -> tuple[StepBatch, tuple[EventRecord, ...], bool] | None:
+        """Return the same by compiled code; None where it cannot tell."""
+        kernels = self._kernels
+        assert kernels is not None
+        if not len(batch.t) or self.problem.events.state.found != POSSIBLE:
+            return batch, (), False
+        start = last if len(batch.t) == 1 else Moment(float(batch.t[-2]), batch.y[-2], batch.y_dot[-2])
+        joints = kernels.cut(start, batch)
+        if joints is None:
+            return None
+        if joints:
+            self.ended, self._ended_in_kernels = [(k, ENDED_BY[what]) for k, what in joints], True
+        return batch, self._records(joints, float(batch.t[-1]), batch.y[-1], stops_again=True), bool(joints)
 
     @property
     def is_still(self) -> bool:
@@ -175,6 +226,12 @@ class _Stick:
         """
         p, watch = self.problem, self.watch
         self._count(p.t)
+        if self._ended_in_kernels and self._kernels is not None:
+            joints = self._kernels.decide(k1, self.times.have_moved())
+            if joints is not None:
+                self._starts += 1
+                return self._records(joints, p.t, p.y)
+            watch.remember(self._kernels.known)
         known = p.modes_before if self._starts == 0 else None
         p.modes_before, before = None, self.modes.copy() if known is None else known
         fastest = [watch.fastest(k) if self._starts else np.inf for k in range(len(self.loads))]
@@ -209,18 +266,31 @@ class _Stick:
 
         fastest: speed of each joint since its mode began [m/s]; one that has not moved has not stopped
         """
-        p, found = self.problem, []
-        for k, load in enumerate(self.loads):
+        found = []
+        for k in range(len(self.loads)):
             was, now = before[k, at.MODE], self.modes[k, at.MODE]
             if self.ints[k, at.CHANNELS] > 1:
                 continue
             turns = now == at.SLIDES and before[k, at.AGAINST] * self.modes[k, at.AGAINST] < 0.0
             if was == at.SLIDES and (now == at.STICKS or turns) and fastest[k] > at.REST:
-                found.append(f"{load.name} stops")
+                found.append((k, STOPS))
             if was == at.STICKS and now == at.SLIDES and self._starts > 1:  # slips at the start are known, see `slips`
-                found.append(f"{load.name} slips")
-        state = self.state_space.state(p.t, p.y.copy())
-        return tuple(EventRecord(name, p.t, state) for name in found if self._is_new(name, p.t))
+                found.append((k, SLIPS))
+        return self._records(found, self.problem.t, self.problem.y)
+
+    def _records(
+        self, joints: Sequence[tuple[int, int]], t: float, y: Array, *, stops_again: bool = False
+    ) -> tuple[EventRecord, ...]:
+        """Return records of what joints do, at a state, and have not done at this instant;  stops_again: or of stops."""
+        new = [(k, what) for k, what in joints if self._is_new(self._name(k, what), t) or (stops_again and what == STOPS)]
+        if not new:
+            return ()
+        state = self.state_space.state(t, y.copy())
+        return tuple(EventRecord(self._name(k, what), t, state) for k, what in new)
+
+    def _name(self, k: int, what: int) -> str:
+        """Return the name of an event of joint k."""
+        return f"{self.loads[k].name} {'stops' if what == STOPS else 'slips'}"
 
     def _is_new(self, name: str, t: float) -> bool:
         """Return whether an event has not been recorded at this instant, and note that it is."""
@@ -303,7 +373,7 @@ class _Stick:
         if not joints:
             return
         watch = self.watch
-        if len(self.state_space.model.tables["FRICTION_PATHS"]) or (self.ints[:, at.CHILD] >= 0).all():
+        if self._has_no_columns:
             watch = self._watch_by_columns
             watch.modes[:] = 0.0
             watch.modes[joints, at.MODE] = at.STICKS
@@ -334,7 +404,7 @@ class _Stick:
 
     def _ended(self, which: int) -> list[int]:
         """Return the joints of which this quantity has ended the last segment."""
-        return [event.function.k for event in self.ending if event.function.which == which]
+        return [k for k, what in self.ended if what == which]
 
     def events(self) -> tuple[Event, ...]:
         """Return the events that end the segment."""
@@ -366,10 +436,10 @@ class _Stick:
                 kept.append(record)
         return tuple(kept)
 
-    def end_by(self, events: tuple[Event, ...]) -> None:
-        """End a segment by events of one instant."""
-        self.ending = tuple(event for event in events if isinstance(event, StickEvent))
-        speeds = [self.watch.fastest(event.function.k) for event in self.ending]
+    def end(self) -> None:
+        """End a segment by the joints in `ended`."""
+        known = self._kernels.known if self._ended_in_kernels and self._kernels is not None else None
+        speeds = [self.watch.fastest(k) if known is None else float(known[:, k, ALONG].max()) for k, _ in self.ended]
         self.times.add_speed(max(speeds, default=np.nan))
 
     def _count(self, t: float) -> None:

@@ -15,8 +15,8 @@ import numpy as np
 from haugmbd.bodies.validation import for_kernels
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.ffi import Callback
-from haugmbd.compiled.function_pointers import Routine
-from haugmbd.compiled.jit import DirectCall, entry, kernel
+from haugmbd.compiled.function_pointers import F1, F2, Routine, types
+from haugmbd.compiled.jit import DirectCall, entry, kernel, uncontracted
 from haugmbd.compiled.records import new_record
 from haugmbd.compiled.status_codes import FRICTION_HAS_NONE, FRICTION_HAS_TWO, FRICTION_STALLED, FRICTION_UNDECIDED, OK
 from haugmbd.formulations.newton_euler import accelerate
@@ -31,17 +31,17 @@ from haugmbd.integrators.leaps import OUTSIDE, may_turn
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.watches.event_watch import CLEAR as CLEAR_STEP
 from haugmbd.integrators.watches.event_watch import LOOK_SIGNATURE, POSSIBLE, STEPS_SEEN, EventWatch
-from haugmbd.math.body_columns import VELOCITY
+from haugmbd.math.body_columns import OMEGA_BAR, VELOCITY
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.workspace import accessors as ws
-from haugmbd.workspace.layout import WIDTH, Pack, place_in, with_callback, workspace_array
+from haugmbd.workspace.layout import PACK_TYPE, WIDTH, Pack, place_in, with_callback, workspace_array
 
 BEYOND = 1e-12
 """Relative to the units of a joint, and to its limit: an event is located so far beyond zero.  A joint that starts at zero, and continues,
 has no event, and one that turns back has."""
 LARGEST_UNIT = 1.0
-"""[m/s, N] Units of speed and of load: those of the motion, see `Watch.measure`, where they are smaller."""
+"""[m/s, N] Units of speed and of load: those of the motion, see `put_units`, where they are smaller."""
 CLEAR = 4.0
 """Times BEYOND: larger quantities are not near their event."""
 ALONG, MARGIN, MISSING, ABOVE = 0, 1, 2, 3
@@ -58,23 +58,65 @@ def may_stick(model: Model) -> bool:
 
 
 @entry
-def watch_entry(P: Pack, t: Array, y: Array, units: Array, out: Array) -> tuple[int, int]:
-    """Write the quantities of every joint at states y (n, ny) to out (n, 4 nf); return the code and the number done.
+def watch_entry(P: Pack, t: Array, y: Array, units: Array, out: Array) -> int:
+    """Write the quantities of every joint at states y (n, ny) to out (n, 4 nf), up to one that has no solution; return the code.
 
-    units: (nf, 2) of speed [m/s] and load [N], see `Watch.measure`
+    units: (nf, 2) of speed [m/s] and load [N], see `put_units`
     """
     ints, terms, modes = ws.friction_ints(P), ws.friction_terms(P), ws.friction_modes(P)
     for n in range(t.shape[0]):
         code = accelerate(P, t[n], y[n])
         if code != OK:
-            return code, n
+            return code
         for k in range(ints.shape[0]):
             for which in range(QUANTITIES):
                 out[n, QUANTITIES * k + which] = quantity_of(ints, terms, modes, k, which, units[k, 0], units[k, 1])
-    return OK, t.shape[0]
+    return OK
 
 
 look_at = DirectCall(watch_entry)
+WATCH_STATES = Routine(watch_entry, types.int64(PACK_TYPE, F1, F2, F2, F2))
+
+
+@uncontracted
+def put_units(P: Pack, mass: Array, J_bar: Array, y_dot: Array, units: Array) -> None:
+    """Write the units of each joint, (nf, 2), at the last state, with rates y_dot.
+
+    Load: force and inertia of its body that has the smaller ones, torques by the length of the model.  Speed: that which the largest
+    load by mass gives on this length.  LARGEST_UNIT where all are zero.
+    """
+    Q, ints, length, largest = ws.generalized_forces(P), ws.friction_ints(P), ws.length(P), 0.0
+    for body in range(1, ws.n_bodies(P)):
+        if mass[body] > 0.0:
+            largest = max(largest, load_of(Q, mass, J_bar, y_dot, body, length) / mass[body])
+    speed = sqrt(largest * length)
+    for k in range(ints.shape[0]):
+        units[k, 0] = min(speed, LARGEST_UNIT) if speed > 0.0 else LARGEST_UNIT
+        units[k, 1] = LARGEST_UNIT
+        for side in (at.BODY_I, at.BODY_J):
+            if ints[k, side] > 0:
+                load = load_of(Q, mass, J_bar, y_dot, ints[k, side], length)
+                units[k, 1] = min(units[k, 1], load) if load > 0.0 else units[k, 1]
+
+
+@uncontracted
+def load_of(Q: Array, mass: Array, J_bar: Array, y_dot: Array, body: int, length: float) -> float:
+    """Return the largest force and inertia of a body [N], torques by the length of the model."""
+    v, w, force, torque = WIDTH * body + VELOCITY, WIDTH * body + OMEGA_BAR, 0.0, 0.0
+    for a in range(3):
+        force = max(force, abs(Q[body, a]) + mass[body] * abs(y_dot[v + a]))
+        inertia = J_bar[body, a, 0] * y_dot[w] + J_bar[body, a, 1] * y_dot[w + 1] + J_bar[body, a, 2] * y_dot[w + 2]
+        torque = max(torque, abs(Q[body, 3 + a]) + abs(inertia))
+    return force + torque / length
+
+
+@entry
+def put_units_entry(P: Pack, mass: Array, J_bar: Array, y_dot: Array, units: Array) -> None:
+    """Write the units of each joint."""
+    put_units(P, mass, J_bar, y_dot, units)
+
+
+measure_loads = DirectCall(put_units_entry)
 
 
 @kernel
@@ -183,6 +225,7 @@ class Watch:
         self.modes = workspace_array(self.pack, "FRICTION_MODES")
         self.terms = workspace_array(self.pack, "FRICTION_TERMS")
         self.units = np.full((len(self.modes), 2), LARGEST_UNIT)
+        self._mass, self._J_bar = np.array(model.mass), np.array(model.J_bar)
         self.solved = False
         self._seen: list[tuple[Array, Array]] = []
         self._last: tuple[Any, Array] = (None, np.zeros(0))
@@ -191,6 +234,10 @@ class Watch:
     def forget(self) -> None:
         """Forget the states of the last segment."""
         self._seen, self._turns = [], (None, self._turns[1])
+
+    def remember(self, values: Array) -> None:
+        """Take quantities (n, nf, 4) for those of the last segment."""
+        self._seen = [(np.zeros(0), values)]
 
     def leave_workspace(self) -> None:
         """Forget what the workspace contains: steps that look for ends of modes have used it."""
@@ -206,13 +253,12 @@ class Watch:
                 return values
         self.leave_workspace()
         out = np.full((len(t), QUANTITIES * len(self.modes)), np.nan)
-        code, done = look_at(self.pack, for_kernels(t), for_kernels(y), self.units, out)
+        code = look_at(self.pack, for_kernels(t), for_kernels(y), self.units, out)
         self.pack.callback.keep_interruption(code)
         if code != OK:
             error = self.pack.callback.take_error()
             if error is not None:
                 raise error
-            out[done:] = np.nan
         values = out.reshape(len(t), -1, QUANTITIES)
         self._seen = [*self._seen[-1:], (y, values)]  # the ends of steps, and their middles
         return values
@@ -237,7 +283,7 @@ class Watch:
             return self._last[1]
         self.leave_workspace()
         out = np.zeros((1, QUANTITIES * len(self.modes)))
-        code, _ = look_at(self.pack, np.array([t]), for_kernels(y)[None], self.units, out)
+        code = look_at(self.pack, np.array([t]), for_kernels(y)[None], self.units, out)
         self.solved = code == OK
         if code != OK and not (columns_alone and code in UNSOLVED_FRICTION):
             raise state_space.error(self.pack, code, t)
@@ -254,23 +300,8 @@ class Watch:
         return None
 
     def measure(self, y_dot: Array) -> None:
-        """Take the units of each joint from the last state, with rates y_dot.
-
-        Load: force and inertia of its body that has the smaller ones, torques by the length of the model.  Speed: that which the largest
-        load by mass gives on this length.  LARGEST_UNIT where all are zero.
-        """
-        model = self.model
-        n = model.nb + 1
-        u_dot = y_dot[: WIDTH * n].reshape(n, WIDTH)[:, VELOCITY:]
-        Q = np.abs(workspace_array(self.pack, "Q"))[:n]
-        forces = Q[:, :3] + model.mass[:, None] * np.abs(u_dot[:, :3])
-        torques = Q[:, 3:] + np.abs(np.einsum("kab,kb->ka", model.J_bar, u_dot[:, 3:]))
-        loads = np.r_[0.0, (forces.max(axis=1) + torques.max(axis=1) / model.length)[1:]]
-        of_joints = loads[model.tables["FRICTION_INTS"][:, [at.BODY_I, at.BODY_J]]]
-        self.units[:, 1] = np.where(of_joints > 0.0, of_joints, LARGEST_UNIT).min(axis=1)
-        largest = np.divide(loads, model.mass, out=np.zeros(n), where=model.mass > 0.0).max()
-        self.units[:, 0] = sqrt(largest * model.length) or LARGEST_UNIT
-        np.minimum(self.units, LARGEST_UNIT, out=self.units)
+        """Take the units of each joint from the last state, with rates y_dot, see `put_units`."""
+        measure_loads(self.pack, self._mass, self._J_bar, for_kernels(y_dot), self.units)
 
     def look(self, terms: Array, ny: int) -> EventWatch:
         """Return the watch of the steps of a run in compiled code;  terms: of friction in its workspace."""

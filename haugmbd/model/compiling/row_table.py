@@ -145,6 +145,7 @@ def place_rows(equations: Equations) -> Edges:
     is_first = np.ones(n, dtype=bool)
     is_first[1:] = key[order[1:]] != key[order[:-1]]
     nth = number - np.maximum.accumulate(np.where(is_first, number, 0))  # rows of the same bodies that stand before
+    nth = _by_joints(nth, order, equations)
     opens = nth % ROWS_PER_EDGE == 0
     opening = np.zeros(n, dtype=bool)
     opening[order[opens]] = True
@@ -160,6 +161,31 @@ def place_rows(equations: Equations) -> Edges:
     side = (equations.bodies[:, 0] > equations.bodies[:, 1]).astype(np.int64)
     side[list(equations.more_bodies)] = 0  # rows of more bodies keep the edge's order
     return Edges(bodies, slot, side, more)
+
+
+def _by_joints(nth: Ints, order: Ints, equations: Equations) -> Ints:
+    """Return the places of rows, with those of each joint on one edge where bodies have more rows than an edge.
+
+    Rows that depend on others are chosen anew along a motion, and only among those of one edge (`kkt.rank_deficient`): of the three rows
+    of a point that keep one, which are along the axes of the ground, none is the right one at every pose.
+    """
+    if not (nth >= ROWS_PER_EDGE).any():
+        return nth
+    nth = nth.copy()
+    joint = np.searchsorted(equations.first, order, side="right")
+    starts = np.append(np.flatnonzero(nth == 0), len(nth))
+    for begin, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+        if end - begin <= ROWS_PER_EDGE:
+            continue
+        place, first = 0, begin
+        while first < end:
+            after = first + int(np.searchsorted(joint[first:end], joint[first], side="right"))
+            room = ROWS_PER_EDGE - place % ROWS_PER_EDGE
+            if after - first > room and room < ROWS_PER_EDGE:
+                place += room
+            nth[first:after] = place + np.arange(after - first)
+            place, first = place + after - first, after
+    return nth
 
 
 def _bodies_as_numbers(equations: Equations) -> Ints:

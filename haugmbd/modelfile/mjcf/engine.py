@@ -14,6 +14,7 @@ from haugmbd.compiled.notices import note_wait
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import Fault, ModelFileError, UsageError
 from haugmbd.modelfile.mjcf.bounds import check_file
+from haugmbd.modelfile.mjcf.missing_files import compile_without
 from haugmbd.modelfile.values import finite
 
 FREE, BALL, SLIDE, HINGE = range(4)
@@ -92,8 +93,10 @@ def compile_file(
     key: str | None,
     q: Mapping[str, float] | None,
     adjust: Callable[[Engine], tuple[str, ...]],
-) -> tuple[Engine, tuple[str, ...]]:
-    """Return the engine with the model of a file at its pose, and what `adjust` says that it has changed of the coordinates.
+) -> tuple[Engine, tuple[str, ...], str]:
+    """Return the engine with the model of a file at its pose, what `adjust` says that it has changed of the coordinates, and a note.
+
+    The note is on files that the model names, that are not there, and that the motion does not need; "" for none.
 
     Raise ModelFileError, with MuJoCo's words, if the file cannot be compiled, or if it names files outside of the folder.
     """
@@ -104,7 +107,7 @@ def compile_file(
     said: list[str] = []
     mujoco.set_mju_user_warning(said.append)
     try:
-        m = mujoco.MjModel.from_xml_path(str(path))
+        m, without = _compiled(mujoco, path)
         engine = Engine(mujoco, m, mujoco.MjData(m))
         _put_pose(engine, key, q)
         note = adjust(engine)
@@ -116,7 +119,20 @@ def compile_file(
         raise ModelFileError(str(path), [Fault("the whole file", f"MuJoCo: {text}", "")]) from None
     finally:
         mujoco.set_mju_user_warning(None)
-    return engine, note
+    return engine, note, without
+
+
+def _compiled(mujoco: ModuleType, path: Path) -> tuple[Any, str]:
+    """Return the compiled model of a file, and a note on files that are not there."""
+    try:
+        return mujoco.MjModel.from_xml_path(str(path)), ""
+    except ValueError as error:
+        less = compile_without(mujoco, path) if hasattr(mujoco, "MjSpec") else None
+        if less is None or (less.model is None and not less.faults):
+            raise error from None
+    if less.faults:
+        raise ModelFileError(str(path), less.faults)
+    return less.model, less.note
 
 
 def _put_pose(engine: Engine, key: str | None, q: Mapping[str, float] | None) -> None:

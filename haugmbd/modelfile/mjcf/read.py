@@ -76,12 +76,13 @@ def read_mjcf(
     tendons is a coupling, one of a spatial tendon a Rope or a Distance. Springs and dampers of ball joints, of free joints and of tendons
     are loads, and so are gravcomp and the drag of a medium; tendons with a side site, deformable bodies, and media that act
     on ellipsoids are refused by name.
-    The file is compiled by MuJoCo, which reads the files that it names, in the folder and below it only.
+    The file is compiled by MuJoCo, which reads the files that it names, in the folder and below it only. Meshes and images whose files are
+    not there are left out where no mass and no size depends on them, and the report says so.
     Source: MuJoCo's documentation, XML reference and Computation.
     """
     check_tolerance(tolerance)
     path = path_of(path)
-    engine, note = compile_file(path, None if folder is None else path_of(folder, "folder"), key, q, put_followers)
+    engine, note, without = compile_file(path, None if folder is None else path_of(folder, "folder"), key, q, put_followers)
     faults = refused(engine)
     if not faults:
         name = engine.m.names.split(b"\0", 1)[0].decode("utf-8", "replace") or path.stem
@@ -103,6 +104,7 @@ def read_mjcf(
         frames={name: Frame(bodies[body], at.r, at.A) for name, (body, at) in built.where.items() if name != "world"},
         substituted=(*note, *built.substituted, *stops.substituted),
         ignored=(
+            *([without] if without else []),
             *ignored(engine, stops=stop_stiffness is not None),
             *built.ignored,
             *stops.ignored,

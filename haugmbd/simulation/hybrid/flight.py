@@ -5,53 +5,52 @@ r"""Flights: smooth segments of a motion with impacts in which all contacts are 
     locate     the first zero of a gap, as `event_location` does, with the same operations in the same order:
                Brent's method on dense output, then  t <- t - g(step(t)) / g_dot  on steps that end there
 
-A flight makes no object per step, event or contact, and one workspace serves all of them. It is for what needs nothing between the steps:
-contacts with planes and stops of joint coordinates, steps of fixed length with a projection, all of them stored, and no function of the
-user, event, sensor, friction or compliant contact. A flight that meets anything else (a gap that may close and open within a step, a zero
-that is not found by corrections, a joint that turns too far) is given up, and the loop of `stepping.run` makes its segment from the start.
+A flight makes no object per step or contact, and one workspace serves all of them. It is for what needs nothing between the steps:
+contacts with planes and stops of joint coordinates, steps of fixed length with a projection, all of them stored, or each n-th, or states
+at given times, and no sensor, friction or compliant contact. Events of the user are searched in the steps that were made. A flight that
+meets anything else (a gap that may close and open within a step, a zero that is not found by corrections, a joint that turns too far, an
+event that ends the run) is given up, and the loop of `stepping.run` makes its segment from the start.
 Source: Brent, Algorithms for Minimization without Derivatives (1973), ch. 4.
 """
 
 from __future__ import annotations
 
 import time
-from math import floor, ulp
+from math import floor
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.jit import DirectCall, kernel, released
 from haugmbd.compiled.status_codes import OK
 from haugmbd.contact.gap import BODY_I, COLUMN, KIND, PLANE, THIRD, GapTable, gap_of, gap_rate_of
 from haugmbd.diagnostics.contact_warnings import unilateral_joints
 from haugmbd.diagnostics.run_warnings import LARGEST_GAP, Outcome, RunStatus, TurnMonitor, end_of_run, violation_notes
+from haugmbd.diagnostics.turns import TurnCounter
 from haugmbd.impacts.contact_modes import ContactModes
 from haugmbd.impacts.single_impact import SingleImpacts
-from haugmbd.integrators.dense_output import cubic_value, put_body
-from haugmbd.integrators.event_location import (
-    AT_ONCE,
-    CORRECTIONS,
-    JUMPS,
-    LOCATED,
-    NEARLY,
-    OF_STEP,
-    ROUNDED,
-    SHORTEST,
-    SLOPE,
+from haugmbd.integrators.compiled_location import (
+    Motion,
+    Search,
+    Step,
+    location,
+    new_search,
+    put_bracket,
+    turns_to_zero,
 )
+from haugmbd.integrators.dense_output import cubic_value, put_body
+from haugmbd.integrators.event_location import EventLocator, Moment, Need
+from haugmbd.integrators.events import Event, EventRecord
 from haugmbd.integrators.explicit.runge_kutta import LEFT, RungeKutta, make_step
-from haugmbd.integrators.explicit.tableau import Tableau
-from haugmbd.integrators.leaps import CLEAR as TURN_CLEAR
-from haugmbd.integrators.leaps import OUTSIDE
 from haugmbd.integrators.singularities.singularity_search import may_be_singular
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.state_space import MaximalStateSpace
-from haugmbd.integrators.step_batch import growing_lengths
-from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, copy_options, steps_to
+from haugmbd.integrators.step_batch import StepBatch, growing_lengths
+from haugmbd.integrators.step_context import Point, Problem, Steps, copy_options, steps_to
 from haugmbd.integrators.stick_slip.watched_quantities import may_stick
-from haugmbd.integrators.watches.stiffness_watch import StiffnessWatch, new_watch
+from haugmbd.integrators.watches.stiffness_watch import new_watch
 from haugmbd.math.body_columns import OMEGA_BAR, VELOCITY, WIDTH
 from haugmbd.model.generalized_forces import copy_line
 from haugmbd.model.immutable import once_per_model
@@ -61,9 +60,13 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.hybrid.contact_events import CLEAR, NEARER
 from haugmbd.simulation.results.records import Counters
+from haugmbd.simulation.results.sensor import SensorRecorder
 from haugmbd.simulation.run_methods import NEWTON_EULER, RunMethods
-from haugmbd.simulation.stepping.run import FIRST_BATCH, Recorded
+from haugmbd.simulation.run_options import Recorded, Recording
+from haugmbd.simulation.stepping.run import FIRST_BATCH
 from haugmbd.simulation.stepping.state_memory import need_memory_for_states
+from haugmbd.simulation.stepping.stored_states import Selection, StoredStates
+from haugmbd.simulation.stepping.wanted_times import WantedTimes
 from haugmbd.system.checks.constraint_residuals import has_branches
 from haugmbd.system.checks.function_ranges import has_ranges
 from haugmbd.system.checks.known_turns import DRIFTED, counts_turns, gaps_beyond
@@ -73,40 +76,9 @@ SIZE, BELOW, START_RATE = range(3)
 just bounced, 0 otherwise."""
 FLIES, MEETS, UNDECIDED = range(3)
 """What steps end with: nothing, an impact, or a step that the loop of a run has to search."""
-MOST_ITERATIONS, RELATIVE = 100, 4.0 * ulp(1.0)
-"""Of Brent's method, as SciPy has them."""
-
-
-class Search(NamedTuple):
-    """Work arrays of a search, for k contacts and states of ny numbers.
-
-    gaps: (3, k) at the start of a step, in its middle and at its end;  start: (2, ny) state and rates at the start of the step
-    halfway: (ny,) room for dense output;  trial: (4, ny) state, rates and room at the end of a step to a zero;  first: (2, ny) of the first
-    brackets: (2 k, 6) lower, upper, g_lower, g_upper, secant, time of the zero;  numbers: (2 k,) their contacts;  order: (2 k,)
-    """
-
-    gaps: Array
-    start: Array
-    halfway: Array
-    trial: Array
-    first: Array
-    brackets: Array
-    numbers: Ints
-    order: Ints
-
-
-def new_search(k: int, ny: int) -> Search:
-    """Return work arrays for k contacts."""
-    arrays = np.zeros((3, k)), np.zeros((2, ny)), np.zeros(ny), np.zeros((4, ny)), np.zeros((2, ny)), np.zeros((2 * k, 6))
-    return Search(*arrays, np.zeros(2 * k, dtype=np.int64), np.zeros(2 * k, dtype=np.int64))
-
-
 SMALL_ARRAY = 16_000
 """Numbers of the states of the first part of a flight, at most: larger arrays are pages that the system has to clear, for steps that the
 next impact may leave out."""
-
-
-LOWER, UPPER, G_LOWER, G_UPPER, SECANT, ZERO = range(6)
 
 
 class Watched(NamedTuple):
@@ -115,17 +87,6 @@ class Watched(NamedTuple):
     table: GapTable
     law: Array
     since: float
-
-
-class Step(NamedTuple):
-    """A step: times of its ends [s], and state and rates there (ny,)."""
-
-    t_0: float
-    t_1: float
-    y_0: Array
-    y_dot_0: Array
-    y_1: Array
-    y_dot_1: Array
 
 
 @kernel
@@ -248,185 +209,7 @@ def put_brackets(w: Watched, step: Step, search: Search) -> int:
     return m
 
 
-@kernel
-def turns_to_zero(a: float, b: float, c: float, f_a: float, f_b: float, f_c: float) -> bool:
-    """Return whether the parabola through three positive values turns near zero within its times, as `leaps.turn_of_values` asks."""
-    slope, slope_after = (f_b - f_a) / (b - a), (f_c - f_b) / (c - b)
-    bend = (slope_after - slope) / (c - a)
-    if not bend > 0.0:
-        return False
-    turn = 0.5 * (a + b) - 0.5 * slope / bend
-    least = f_a + (turn - a) * (slope + bend * (turn - b))
-    low = least <= TURN_CLEAR * (max(f_a, f_b, f_c) - min(f_a, f_b, f_c))
-    return low and -OUTSIDE < (turn - a) / (c - a) < 1.0 + OUTSIDE
-
-
-@kernel
-def put_bracket(search: Search, m: int, k: int, lower: float, upper: float, g_lower: float, g_upper: float) -> int:
-    """Insert a bracket of contact k behind those whose secant is not later; return the number of brackets."""
-    secant = lower + (upper - lower) * g_lower / (g_lower - g_upper)
-    place = m
-    while place > 0 and search.brackets[search.order[place - 1], SECANT] > secant:
-        search.order[place] = search.order[place - 1]
-        place -= 1
-    search.order[place], search.numbers[m] = m, k
-    b = search.brackets[m]
-    b[LOWER], b[UPPER], b[G_LOWER], b[G_UPPER], b[SECANT] = lower, upper, g_lower, g_upper, secant
-    return m + 1
-
-
-@kernel
-def known_or_on_dense_output(w: Watched, k: int, x: float, b: Array, step: Step, out: Array) -> float:
-    """Return g on dense output, without an evaluation at the ends of its bracket."""
-    g_lower: float = b[G_LOWER]
-    g_upper: float = b[G_UPPER]
-    if x == b[LOWER]:
-        return g_lower
-    if x == b[UPPER]:
-        return g_upper
-    return on_dense_output(w, k, x, step, out)
-
-
-@kernel
-def zero_in(w: Watched, k: int, b: Array, near: float, step: Step, out: Array) -> tuple[bool, float]:
-    """Return whether Brent's method has converged, and the zero of g on dense output in a bracket, within `near` [s]."""
-    if b[G_UPPER] == 0.0:
-        return True, b[UPPER]
-    x_before, x, x_other = b[LOWER], b[UPPER], 0.0
-    g_before, g, g_other = b[G_LOWER], b[G_UPPER], 0.0
-    last, now = 0.0, 0.0
-    for _ in range(MOST_ITERATIONS):
-        # the zero is between x and x_other, and x is the better of the two
-        if g_before != 0.0 and g != 0.0 and (g_before < 0.0) != (g < 0.0):
-            x_other, g_other = x_before, g_before
-            last = now = x - x_before
-        if abs(g_other) < abs(g):
-            x_before, x, x_other = x, x_other, x
-            g_before, g, g_other = g, g_other, g
-        delta, half = (near + RELATIVE * abs(x)) / 2.0, (x_other - x) / 2.0
-        if g == 0.0 or abs(half) < delta:
-            return True, x
-        # the secant, or the inverse parabola through three points, where it is short enough; else bisection
-        if abs(last) > delta and abs(g) < abs(g_before):
-            if x_before == x_other:
-                trial = -g * (x - x_before) / (g - g_before)
-            else:
-                slope_before, slope_other = (g_before - g) / (x_before - x), (g_other - g) / (x_other - x)
-                trial = -g * (g_other * slope_other - g_before * slope_before) / (slope_other * slope_before * (g_other - g_before))
-            if 2.0 * abs(trial) < min(abs(last), 3.0 * abs(half) - delta):
-                last, now = now, trial
-            else:
-                last = now = half
-        else:
-            last = now = half
-        x_before, g_before = x, g
-        if abs(now) > delta:
-            x += now
-        else:
-            x += delta if half > 0.0 else -delta
-        g = known_or_on_dense_output(w, k, x, b, step, out)
-    return False, x
-
-
-class Motion(NamedTuple):
-    """What makes steps: the system, its options and method, rates k (s - 1, ny) of stages; what a run notes of its steps, and no notes."""
-
-    dynamics: Dynamics
-    options: Options
-    tableau: Tableau
-    k: Array
-    notes: StiffnessWatch
-    silent: StiffnessWatch
-
-
-@kernel
-def step_to(m: Motion, t: float, step: Step, trial: Array) -> float:
-    """Make a step from the start of a step to t, and write state and rates to `trial`; return the time that it reaches, NaN if it fails."""
-    h = t - step.t_0
-    copy_line(step.y_0, trial[0])
-    copy_line(step.y_dot_0, trial[1])
-    if h <= SHORTEST * (1.0 + abs(t)):
-        for n in range(step.y_0.size):
-            trial[0, n] = step.y_0[n] + h * step.y_dot_0[n]
-        return t
-    options, end = m.options, step.t_0 + h
-    since = options.n_since_projection
-    options.n_since_projection = np.inf  # wherever it ends, it is corrected
-    point = Point(trial[0], trial[1])
-    code = make_step(m.dynamics, options, m.tableau, m.silent, step.t_0, end, h, point, m.k, trial[2], trial[3])
-    options.n_since_projection = since
-    return t if code == OK else np.nan
-
-
-@kernel
-def locate(m: Motion, w: Watched, k: int, b: Array, step: Step, search: Search) -> float:
-    """Write the moment at which g is zero to `search.trial`; return its time, NaN where corrections do not find it."""
-    near = max(min(LOCATED, OF_STEP * (b[UPPER] - b[LOWER])), ROUNDED * abs(step.t_0))
-    converged, after = zero_in(w, k, b, near, step, search.halfway)
-    if not converged:
-        return np.nan
-    # g_dot of dense output, where the zero is farther from the ends of the bracket
-    width = b[UPPER] - b[LOWER]
-    aside = SLOPE * width * (1.0 if after < 0.5 * (b[LOWER] + b[UPPER]) else -1.0)
-    g_aside, g_there = (
-        on_dense_output(w, k, after + aside, step, search.halfway),
-        on_dense_output(w, k, after, step, search.halfway),
-    )
-    g_dot = (g_aside - g_there) / aside
-    largest = max(abs(b[G_LOWER]), abs(b[G_UPPER]))
-    # t <- t - g(step(t)) / g_dot
-    for _ in range(CORRECTIONS):
-        t = step_to(m, step.t_0 + after, step, search.trial)
-        g = value_at(w, k, t, search.trial[0])
-        change = -g / g_dot if g_dot != 0.0 else np.inf
-        if abs(change) <= near:
-            return t if abs(g) <= JUMPS * largest else np.nan
-        if not abs(change) <= SLOPE * width:
-            return np.nan
-        after += change
-    return np.nan
-
-
-@kernel
-def has_passed(w: Watched, k: int, b: Array, step: Step, t: float, first: Array) -> bool:
-    """Return whether g has passed zero since the start of its bracket in the state at the first impact, at t."""
-    passed: bool = t > step.t_0 + b[LOWER] and b[G_LOWER] > 0.0 >= value_at(w, k, t, first)
-    return passed
-
-
-@kernel
-def first_impact(m: Motion, w: Watched, n: int, step: Step, search: Search) -> float:
-    """Write the moment of the first of n impacts in a step to `search.first`; return its time, NaN where it is not found.
-
-    The times of all impacts that were located are written to their brackets, NaN for those that certainly come later.
-    """
-    t = np.inf
-    for place in range(n):
-        number = search.order[place]
-        b, k = search.brackets[number], search.numbers[number]
-        b[ZERO] = np.nan
-        if t < np.inf and t < step.t_0 + b[UPPER] and not has_passed(w, k, b, step, t, search.first[0]):
-            if abs(value_at(w, k, t, search.first[0])) > NEARLY * max(abs(b[G_LOWER]), abs(b[G_UPPER])):
-                continue
-        zero = locate(m, w, k, b, step, search)
-        if not zero > step.t_0:
-            return np.nan
-        b[ZERO] = zero
-        if zero < t:
-            t = zero
-            copy_line(search.trial[0], search.first[0])
-            copy_line(search.trial[1], search.first[1])
-    return t
-
-
-@kernel
-def put_met(w: Watched, n: int, t: float, step: Step, search: Search, met: Array) -> None:
-    """Write the times at which the contacts of n brackets meet at the instant of the first impact, at t, to met (k,); others stay."""
-    for place in range(n):
-        number = search.order[place]
-        b, k = search.brackets[number], search.numbers[number]
-        if b[ZERO] <= t + AT_ONCE * (1.0 + abs(t)) or (b[ZERO] == b[ZERO] and has_passed(w, k, b, step, t, search.first[0])):
-            met[k] = b[ZERO]
+first_zero, put_met = location(value_at, on_dense_output)
 
 
 @released
@@ -452,7 +235,7 @@ def fly_entry(
         if n < 0:
             return OK, number, UNDECIDED
         if n > 0:
-            zero = first_impact(m, w, n, step, search)
+            zero = first_zero(m, w, n, step, search)
             if not zero > t:
                 return OK, number, UNDECIDED
             put_met(w, n, zero, step, search, met)
@@ -479,20 +262,72 @@ def suits(model: Model) -> bool:
 
 
 class Flown(NamedTuple):
-    """A flight: what it records, without events; the contacts that meet at its end, by their times there, and the state there."""
+    """A flight: what it records, without events; the contacts that meet at its end, by their times there, and the state there.
+
+    counted: joint angles that have been counted to its end, None where every step is stored;  events: of the user
+    """
 
     recorded: Recorded
     met: list[tuple[float, str]]
     state: State
+    counted: Array | None
+    events: list[EventRecord]
+
+
+class _Seen:
+    """The events of the user in a flight.  start: time, state and rates, (1, .) each"""
+
+    def __init__(self, events: tuple[Event, ...], problem: Problem, method: RungeKutta, need: Need, start: Ends) -> None:
+        self.records: list[EventRecord] = []
+        self.locator = EventLocator(events, problem, method, need) if events else None
+        if self.locator is not None:
+            self.locator.start(_moment(start))
+
+    def look(self, last: Ends, batch: StepBatch) -> bool:
+        """Record the events in steps behind the last state; return whether the flight goes on: no event ends it, and no function fails."""
+        if self.locator is None:
+            return True
+        try:
+            _, records, ended = self.locator.cut(_moment(last), batch)
+        except Exception:  # noqa: BLE001  the loop of a run tells it, with the result so far
+            return False
+        self.records += sorted(records, key=lambda one: one.t)
+        return not ended
+
+    def end(self, last: Ends) -> bool:
+        """Record the events whose zero is at the end of the flight; return whether the flight may end there."""
+        if self.locator is None:
+            return True
+        try:
+            self.records += self.locator.end(_moment(last), self.records)
+        except Exception:  # noqa: BLE001  as above
+            return False
+        return not self.locator.ending
+
+
+Ends = tuple[Array, Array, Array]
+
+
+def _moment(last: Ends) -> Moment:
+    """Return the moment of time, state and rates, (1, .) each."""
+    return Moment(float(last[0][0]), last[1][0], last[2][0])
 
 
 class Flights:
     """The flights of one motion, in one workspace."""
 
     def __init__(
-        self, model: Model, names: tuple[str, ...], table: GapTable, method: RungeKutta, rule: Projection, t_end: float
+        self,
+        model: Model,
+        names: tuple[str, ...],
+        table: GapTable,
+        method: RungeKutta,
+        rule: Projection,
+        t_end: float,
+        recording: Recording,
     ) -> None:
         self.model, self.names, self.method, self.rule, self.t_end = model, names, method, rule, t_end
+        self.recording, self._selects = recording, recording.times is not None or recording.every > 1
         self.space = MaximalStateSpace(model)
         self.pack = NEWTON_EULER.pack(model)
         self.problem = Problem(self.space, self.pack, rule.rates, rule.post_step, rule.options(), 0.0, np.zeros(model.y0.size))
@@ -503,10 +338,13 @@ class Flights:
         self._dynamics, self._options = self.problem.dynamics, rule.options()
         self._cpu, self._has_memory = time.process_time(), False
 
-    def next(self, state: State, rates: Array, below: Array, sizes: Array) -> Flown | None:
+    def next(
+        self, state: State, rates: Array, below: Array, sizes: Array, counted: Array | None, events: tuple[Event, ...]
+    ) -> Flown | None:
         """Return the flight from a state to the next impact, or to the end of the motion; None if the loop of a run has to make it.
 
         rates: (k,) of the gaps of contacts that have just bounced, 0 of others;  below: (k,) how far gaps may go below zero;  sizes: (k,)
+        counted: joint angles that have been counted so far, where not every step is stored;  events: of the user
         """
         p, tableau = self.problem, self.method.tableau
         if not self._has_memory:
@@ -519,6 +357,10 @@ class Flights:
         if p.post_step(self.pack, p.options, state.t, p.y, self._k1) != OK:
             return None
         t, y = [np.array([state.t])], [p.y[None].copy()]
+        stored, last, steps_before = self._stored(state.t), (t[0], y[0], self._k1[None].copy()), 0
+        if stored is not None:
+            stored.begin(last, counted)
+        seen = _Seen(events, p, self.method, self._need, last)
         turns = TurnMonitor(*self.space.spinning())
         turns.start(t[0], y[0])
         watch = p.stiffness(bool(tableau.b.size > 1 and tableau.c[-1] == 1.0))
@@ -533,11 +375,39 @@ class Flights:
                 t.append(steps.t[:done])
                 y.append(steps.y[:done])
                 turns.observe(t[-1], y[-1])
+                batch = StepBatch(t[-1], y[-1], steps.y_dot[:done], OK, float(t[-1][-1]), done, 0)
+                if not seen.look(last, batch):
+                    return None
+                if stored is not None:
+                    stored.add(last, batch, steps_before, batch.t_stop if what == MEETS else self.t_end, calls_follow=False)
+                last, steps_before = (batch.t[-1:], batch.y[-1:], batch.y_dot[-1:]), steps_before + done
                 if what == MEETS:
                     break
         except KeyboardInterrupt:
             interrupted = True
-        return self._flown(np.concatenate(t), np.concatenate(y), turns, what == MEETS, interrupted)
+        flown = self._flown(np.concatenate(t), np.concatenate(y), turns, what == MEETS, interrupted)
+        if flown is None or not seen.end(last):
+            return None
+        flown = flown._replace(events=seen.records)
+        if stored is None:
+            return flown
+        found = stored.found(last)
+        chosen = flown.recorded._replace(t=found.t, y=found.y, turns=found.turns)
+        return flown._replace(recorded=chosen, counted=None if stored.counter is None else stored.counter.last)
+
+    def _stored(self, t: float) -> StoredStates | None:
+        """Return what stores the states of a flight from t on, where not every step is stored."""
+        if not self._selects:
+            return None
+        r, p = self.recording, self.problem
+        wanted = None if r.times is None else WantedTimes(r.times[r.times > t], p, self.method, self._need)
+        selection = Selection(r.every, wanted, wanted is not None)
+        return StoredStates(selection, p.y.size, SensorRecorder((), self.space.state), TurnCounter(self.model), None, 0)
+
+    def _need(self, code: int, t: float) -> None:
+        """Raise the error of a code that is not OK."""
+        if code != OK:
+            raise self.space.error(self.pack, code, t)
 
     def _parts(self, t: float) -> Any:
         """Yield start, length and ends of the steps from t to the end of the motion, part by part, as `OneStep.batches` makes them."""
@@ -582,17 +452,19 @@ class Flights:
         outcome = Outcome(status, message, (*turns.notes(fixed=True), *violation_notes(gap, joint, now)))
         recorded = Recorded(t, y, None, None, None, {}, counters, outcome, (), (), 0.0, None, self.problem.watched)
         last = y[-1].copy()
-        return Flown(recorded, found, State.from_y(now, last, self.model.nb + 1, flat=last))
+        return Flown(recorded, found, State.from_y(now, last, self.model.nb + 1, flat=last), None, [])
 
 
-def flights_of(contacts: ContactModes, methods: RunMethods, rule: Stabilization, t_end: float) -> Flights | None:
+def flights_of(
+    contacts: ContactModes, methods: RunMethods, rule: Stabilization, t_end: float, recording: Recording
+) -> Flights | None:
     """Return the flights of a motion; None for parts or methods that need the loop of a run."""
     method, table = methods.integrator, contacts.table
     if not (isinstance(method, RungeKutta) and method.h_first is None and isinstance(rule, Projection)) or table is None:
         return None
     if methods.formulation is not NEWTON_EULER or not suits(contacts.free):
         return None
-    return Flights(contacts.free, contacts.names, table, method, rule, t_end)
+    return Flights(contacts.free, contacts.names, table, method, rule, t_end, recording)
 
 
 def single_impacts_of(contacts: ContactModes) -> SingleImpacts | None:

@@ -14,6 +14,7 @@ Sources: Pfeiffer, Glocker (1996), ch. 4 and 5; Hairer, Norsett, Wanner, Solving
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -63,6 +64,9 @@ SLOW_SLIP = 1e-6
 """Relative to the size, per second: a slower point keeps its direction in the step in which it comes to rest, or begins to slide."""
 STRAIGHT = 1e-9
 """Of a point that begins to slide: sine of the angle by which it may turn in a step that keeps its direction, if it gets fast in it."""
+SIDEWAYS = 1e-11
+"""Relative to the size, per second: a smaller velocity across the direction that a point keeps is rounding, which a step along its velocity
+would follow in steps of |v_T| m / (mu N)."""
 ASIDE = 5e-9
 """Relative to the size, per second: velocity across the direction that a point keeps while it comes to rest; more takes a shorter step."""
 LEAST_STEP = 1e-12
@@ -131,6 +135,8 @@ class FrictionalMotion:
         self._speeds: dict[Key, float] = {}
         self._straight: set[Key] = set()
         """Points that slide straight on in the direction in which they began."""
+        self.until = np.inf
+        """Of `time.perf_counter`: behind it the run pauses after the next step."""
         self._gravity = self._force_size = 1e-300
         self._h_closed = np.inf
         self.y_dot = np.zeros_like(self.y)
@@ -279,14 +285,17 @@ class FrictionalMotion:
             if mode.hint is not None and (begins or speed <= REST * self.size):
                 if speed > slow:
                     self._straight.add(key)
-                found[key] = mode.hint
-                self.modes[key] = PointMode(SLIP, mode.hint, True)
+                found[key] = carried(mode.hint, kin.D[k])
+                self.modes[key] = PointMode(SLIP, found[key], True)
                 continue
             way = v / max(speed, 1e-300)
             brakes, across = -float(a[k, 1:] @ way), abs(float(a[k, 2] * way[0] - a[k, 1] * way[1]))
             left = speed / brakes if brakes > 0.0 else np.inf
-            fixed = False
-            if h > STABLE * left:
+            # it slides straight on, and a step along its velocity would follow rounding across in steps of that time
+            fixed = STABLE * self._relaxation(k, key, speed) < h and across * h <= SPEED_ROUNDING * self.size
+            if fixed:
+                self._straight.add(key)
+            elif h > STABLE * left:
                 fixed = across * left <= 0.1 * REST * self.size or speed <= slow
                 h = h if fixed else max(STABLE * left, 1e-12)
             found[key] = way @ kin.D[k, 1:]
@@ -297,7 +306,19 @@ class FrictionalMotion:
         """Return whether a point with velocity v (2,) that has begun to slide in a direction still slides in it."""
         if not v @ way >= 0.0:
             return False
-        return speed <= SLOW_SLIP * self.size or abs(float(v[0] * way[1] - v[1] * way[0])) <= STRAIGHT * speed
+        return speed <= SLOW_SLIP * self.size or abs(float(v[0] * way[1] - v[1] * way[0])) <= self._aside(speed)
+
+    def _aside(self, speed: float) -> float:
+        """Return which velocity across the direction that it keeps a point with this speed may have: an angle, or rounding."""
+        return max(STRAIGHT * speed, SIDEWAYS * self.size)
+
+    def _relaxation(self, k: int, key: Key, speed: float) -> float:
+        """Return the time m |v_T| / (mu N) [s] in which friction turns the slip of the k-th point, of all of a pair, into its direction."""
+        assert self.forces is not None
+        p, pair = self.problem, set(self.problem.pairs[key[0]].tolist()) - {0}
+        N = sum(p.mu[c] * self.forces.f[n, 0] for n, (c, _) in enumerate(self.modes) if pair & set(p.pairs[c].tolist()))
+        mass = p.model.mass[p.pairs[key[0]]]
+        return float(speed * mass[mass > 0.0].min(initial=np.inf) / max(N, 1e-300))
 
     # ------------------------------------------------------------------------------------------------------------- advance
     def advance(self, stop: float) -> tuple[list[tuple[float, Array]], list[Violated]]:
@@ -342,7 +363,7 @@ class FrictionalMotion:
             if last and self.ended_by is None:
                 self.t = stop
             done.append((self.t, self.y))
-            if self.ended_by is not None:
+            if self.ended_by is not None or time.perf_counter() > self.until:
                 return done, []
         return done, []
 
@@ -380,7 +401,7 @@ class FrictionalMotion:
             way, speed = end.forces.kin.D[k, 1:] @ start[key], float(np.hypot(v[0], v[1]))
             across = abs(float(v[0] * way[1] - v[1] * way[0]))
             before = self._speeds.get(key, 0.0)
-            if before < speed > 10.0 * SLOW_SLIP * self.size and across > STRAIGHT * speed:
+            if before < speed > 10.0 * SLOW_SLIP * self.size and across > self._aside(speed):
                 shorter = min(shorter, max(0.1, float(np.sqrt(5.0 * SLOW_SLIP * self.size / speed))))
             elif before > SLOW_SLIP * self.size and float(v @ way) > 0.0 and across > ASIDE * self.size:
                 shorter = min(shorter, max(0.1, SAFETY * float(np.sqrt(ASIDE * self.size / across))))
@@ -726,6 +747,13 @@ class Turned(NamedTuple):
     impacts: list[Struck]
     stopped: list[Key]
     lost: set[Key]
+
+
+def carried(way: Array, D: Array) -> Array:
+    """Return a direction of slip (3,) in the tangential plane of D (3, 3), to which it has come along a curved surface."""
+    flat = D[1:] @ way
+    length = float(np.hypot(flat[0], flat[1]))
+    return np.asarray(flat / length @ D[1:]) if length > 0.0 else way
 
 
 def tableau_of(method: Integrator) -> tuple[Any, Array | None]:

@@ -107,6 +107,7 @@ class FrictionalRun:
         self.y: list[Array] = []
         self.status = RunStatus.COMPLETED
         self.began, self.cpu = time.perf_counter(), time.process_time()
+        self.motion.until = np.inf if budget is None else self.began + budget
 
     def run(self, bar: Progress) -> Result:
         """Run to the end, to Ctrl-C, or to an error that has the result so far."""

@@ -4,7 +4,7 @@ r"""A step of Moreau-Jean: free motion, points that touch, one cone problem by i
     free        u_f = u_k + h u'(t + h/2, q_m, u_m),  on Phi_q u = nu at q_m       u_m = u_k + (u_k - u_(k-1)) / 2, u_k behind an impact
     contacts    points with gap(q_m) <= 0, and those that pressed at the end of the last step
     impulses    f by the cone problem of b = C u_f + (e v_n^-, 0, 0);   u_(k+1) = u_f + K^-1 C^T f                       `contact.islands`
-    end         q_(k+1) = q_m o exp(h/2 u_(k+1));  bilateral rows, and gaps of points that press or overlap, are projected
+    end         q_(k+1) = q_m o exp(h/2 u_(k+1));  bilateral rows, and gaps of points that press, overlap or have just met, are projected
 
 A point that pressed is held: its gap is projected to 0 from both sides, and it stays active in the next step, in which the cone problem
 lets it go when it opens.  If activity were "gap(q_m) <= 0" alone, rounding would make it flicker: bodies at rest creep, stacks sink.
@@ -318,7 +318,7 @@ class MoreauJeanStepper:
         p.velocities(end)[1:] = u_1[1:]
         laws = StepLaws(t_m, end.copy(), u, u_m, h, e)
         get_drift(end, n, u_1, 0.5 * h)
-        gaps, held = self._project(self.t + h, end, keys, state), np.empty((k, 2), dtype=np.int64)
+        gaps, held = self._project(self.t + h, end, keys, state, h), np.empty((k, 2), dtype=np.int64)
         n_held = get_held(keys, state, gaps, HELD * self.size, held)
         held = keys if n_held == k else held[:n_held]
         return StepEnd(self.t + h, end, keys, f, friction, state, wrench, of_contact, held, mode, way, laws)
@@ -397,19 +397,36 @@ class MoreauJeanStepper:
         length = np.hypot(force[:, 1], force[:, 2])
         way[some] = force[:, 1:] / np.where(length > 0.0, length, 1.0)[:, None]
 
-    def _project(self, t: float, y: Array, keys: Ints, state: Ints) -> Array:
+    def _project(self, t: float, y: Array, keys: Ints, state: Ints, h: float) -> Array:
         """Bring bilateral rows, and gaps of points that press or overlap, to zero; then velocities to their rows.  Return the gaps."""
         p = self.problem
-        if not (len(keys) or p.model.nc):
-            return np.zeros(0)
+        gaps = self._closed(t, y, keys, state) if len(keys) or p.model.nc else np.zeros(0)
+        moves = self._reach(y, h) > TOUCH * self.size
+        for _ in range(ROUNDS if moves else 0):
+            # points that have met in the second half of the step, and press from the next one on
+            met, _ = p.points.near(y, -PROJECTED * self.size)
+            new = ~(met[:, None] == keys).all(axis=2).any(axis=1) if len(keys) else np.ones(len(met), dtype=np.bool_)
+            if not new.any():
+                break
+            keys, state = np.concatenate([keys, met[new]]), np.concatenate([state, np.full(int(new.sum()), SLIP)])
+            gaps = self._closed(t, y, keys, state)
+        if p.model.nc:
+            u, nu = p.velocities(y), p.response.row_values()[1]
+            u[1:] += p.response.solve(None, (nu - p.response.row_rates(u)) * self._kept_rows, t)[1 : p.n]
+        return gaps
+
+    def _reach(self, y: Array, h: float) -> float:
+        """Return a bound of the way of points of the bodies in half a step [m]."""
+        u = self.problem.velocities(y)
+        return 0.5 * h * float(np.abs(u[:, :3]).max(initial=0.0) + self.size * np.abs(u[:, 3:]).max(initial=0.0))
+
+    def _closed(self, t: float, y: Array, keys: Ints, state: Ints) -> Array:
+        """Bring bilateral rows, and gaps of points that press or overlap, to zero; return the gaps."""
         gaps, left = self._close(t, y, keys, state, PROJECTED * self.size)
         if left > PROJECTED * self.size:
             # gaps that cannot be closed together with rows are left to the next step, and rows are not
             gaps, left = self._close(t, y, keys, state, np.inf)
             self._need_closed(t, y, left)
-        if p.model.nc:
-            u, nu = p.velocities(y), p.response.row_values()[1]
-            u[1:] += p.response.solve(None, (nu - p.response.row_rates(u)) * self._kept_rows, t)[1 : p.n]
         return gaps
 
     def _need_closed(self, t: float, y: Array, left: float) -> None:
@@ -431,7 +448,11 @@ class MoreauJeanStepper:
         p, most = self.problem, PROJECTED * self.size
         gaps, fix, Phi, before = p.points.gaps(keys, y), np.zeros(len(keys), dtype=np.int64), np.zeros(0), np.inf
         for _ in range(ROUNDS if overlap < np.inf else ROW_ROUNDS):
+            count = int(fix.sum())
             left = get_open_gaps(state, gaps, overlap, fix) if overlap < np.inf else 0.0
+            if fix.sum() > count:
+                # what has overlapped stays at 0 while others are moved apart
+                state, before = np.maximum(state, fix), np.inf
             if p.model.nc:
                 p.response.factor(t, y)
                 Phi = p.response.row_values()[0] * self._kept_rows

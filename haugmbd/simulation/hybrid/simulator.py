@@ -17,11 +17,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from haugmbd.compiled.array_types import Array
 from haugmbd.contact.contact import Contact
 from haugmbd.contact.gap import rate_of_gap
-from haugmbd.contact.joint_stop import stops_of
 from haugmbd.diagnostics.contact_warnings import LIFT_OFF, deep_contact_notes, lift_off_events, pulls_of
-from haugmbd.diagnostics.joint_coordinates import counting_turns
+from haugmbd.diagnostics.joint_coordinates import CountedCoordinate, counting_turns
 from haugmbd.diagnostics.reaction_signals import bind, rebind, with_signals
 from haugmbd.diagnostics.run_warnings import RunNote, RunStatus, end_of_run, joined, status_at_end
 from haugmbd.drivers.driver import Constant
@@ -53,18 +53,15 @@ from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.segments import Again, at_times
 from haugmbd.simulation.results.sensor import SensorRecorder, all_sensors
 from haugmbd.simulation.run_methods import RunMethods
-from haugmbd.simulation.run_options import Recording, RunOutput
+from haugmbd.simulation.run_options import MOST_PER_SECOND, Recorded, Recording, RunOutput
 from haugmbd.simulation.stepping.progress import Progress
-from haugmbd.simulation.stepping.run import Recorded, Run
+from haugmbd.simulation.stepping.run import Run
 
 CLOSED_STEPS = 200
 """While a contact is closed, an adaptive step is at most the whole interval divided by this number.  The error control does not see the
 force of a closed contact, because it does not move anything."""
 SHORTEST = 1e-6
 """[s] that the next segment may take where a budget is used up: it is stopped in its first batch."""
-MOST_PER_SECOND = 2000.0
-"""Impacts and openings per second of simulated time.  The last second of a cascade of bounces under gravity has about 14 / (1 - e) of
-them, so that large restitutions are within the limit."""
 LAST = 1e-12
 """Relative to |t| + 1 s: the interval left when the simulation is complete; integrators make no such step."""
 
@@ -98,11 +95,6 @@ class ImpactRun:
     def settings(self) -> dict[str, str]:
         """Return the methods as text."""
         return settings_of(self.methods)
-
-
-def rigid_contacts(model: Model) -> tuple[Contact, ...]:
-    """Return the rigid contacts of a model: those that were added, and the stops of JointLimits with a restitution."""
-    return (*model.contacts, *stops_of(entry.load for entry in model.loads))
 
 
 def run_with_contacts(
@@ -170,16 +162,23 @@ class HybridSimulation:
         self._jumped: list[Event] = []
         self._run_before: Run[Result] | None = None
         self._start: State | None = None
-        self.flights = None if self._stops_between_steps() else flights_of(of.mechanism, of.methods, of.rule, of.t_end)
-        self._maker = ResultMaker(of.mechanism.free, of.methods, of.rule, of.settings, None, 1, False, of.until)
+        self._counted: Array | None = None
+        """The joint angles that have been counted to the last segment, where not every step is stored."""
+        recording = of.recording
+        self.flights = None if self._stops_between_steps() else flights_of(of.mechanism, of.methods, of.rule, of.t_end, recording)
+        self._maker = ResultMaker(
+            of.mechanism.free, of.methods, of.rule, of.settings, recording.times, recording.every, False, of.until
+        )
         self._single = single_impacts_of(of.mechanism)
 
     def _stops_between_steps(self) -> bool:
-        """Return whether the loop of a run has something to do at every step: events, sensors, chosen states, a budget."""
+        """Return whether the loop of a run has something to do at every step: sensors, what the method solves for, a budget.
+
+        Events that count turns go with the states, which a flight that is given up leaves and comes back to.
+        """
         r = self.of.recording
-        return bool(
-            r.times is not None or r.every > 1 or r.events or r.sensors or self.of.record_method or self.of.budget is not None
-        )
+        counts = any(isinstance(event.function, CountedCoordinate) for event in self.events)
+        return bool(counts or r.sensors or self.of.record_method or self.of.budget is not None)
 
     def run(self, start: State, bar: Progress) -> Result:
         """Run to the end, to Ctrl-C, or to an error that contains the result so far."""
@@ -339,12 +338,17 @@ class HybridSimulation:
                 return None
         sizes = m.sizes
         rests = (gaps <= TOUCH * sizes) & (flying == 0.0)
-        flown = self.flights.next(state, flying, np.where(rests, np.maximum(LEAN * sizes, -2.0 * gaps), 0.0), sizes)
+        below = np.where(rests, np.maximum(LEAN * sizes, -2.0 * gaps), 0.0)
+        events = self._begun(state)
+        if events:
+            bind(m.free)
+            rebind(m.free, self.events)
+        flown = self.flights.next(state, flying, below, sizes, self._counted, events)
         if flown is None:
             return None
         records = [EventRecord(f"{name} {MEETS}", flown.state.t, flown.state) for _, name in flown.met]
-        segment = self._maker.make(flown.recorded, self.flights.pack, (*self._jumps, *records), [], [])
-        self._jumps, self._jumped, self._run_before = [], [], None
+        segment = self._maker.make(flown.recorded, self.flights.pack, (*self._jumps, *flown.events, *records), [], [])
+        self._jumps, self._jumped, self._run_before, self._counted = [], [], None, flown.counted
         bar.reach(flown.state.t)
         met = {name for _, name in flown.met}
         return segment, tuple(name for name in m.names if name in met) if len(met) > 1 else tuple(met), flown.state
@@ -361,8 +365,11 @@ class HybridSimulation:
             if gap <= TOUCH * size and name not in flying
         }
         own = contact_events(model, m.placed, self.rest.closed, flying, near, state.t, sizes)
-        begun = events_from(self.events, state, LEAN * m.size, self._jumped) if self.segments else self.events
-        return own, (*begun, *lift_off_events(model))
+        return own, (*self._begun(state), *lift_off_events(model))
+
+    def _begun(self, state: State) -> tuple[Event, ...]:
+        """Return the events of the user in the segment from `state`."""
+        return events_from(self.events, state, LEAN * self.mechanism.size, self._jumped) if self.segments else self.events
 
     def _piece(self, state: State, hit: set[str], bar: Progress) -> tuple[Result, tuple[str, ...]]:
         """Return the smooth segment from `state`, and the contacts whose event ends it."""
@@ -394,11 +401,12 @@ class HybridSimulation:
         bodies = model.nb + 1 if of.record_method and method.lam_at_steps else 0
         recording = Recording(times, of.recording.every, events, self.sensors, bodies, keeps_ends=ends)
         left = None if of.budget is None else max(of.budget - (time.perf_counter() - self.began), SHORTEST)
-        run = Run(problem, method, self.t_end, recording, record, budget=left, before=self._run_before, until=of.until)
+        before_run, counted = self._run_before, self._counted
+        run = Run(problem, method, self.t_end, recording, record, budget=left, before=before_run, counted=counted, until=of.until)
         with one_blas_thread(has_large_matrices(model, of.methods.formulation)):
             segment = run.run_under(bar)
         self.exhausted = segment.outcome.status is RunStatus.BUDGET_EXHAUSTED
-        self._run_before, ending = run, run.locator.ending if run.ended else ()
+        self._run_before, self._counted, ending = run, run.counted, run.locator.ending if run.ended else ()
         ended_by = tuple(name for name, event in contacts.items() if any(event is one for one in ending))
         self.ended_by = next((one for one in ending if not one.of_law), None)
         return segment, ended_by

@@ -18,7 +18,9 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import did_you_mean
+from haugmbd.diagnostics.work import does_work
 from haugmbd.errors import UsageError, naming
+from haugmbd.model.model import Model
 
 NAME = re.compile(r"(?P<kind>body|reaction|joint|driver|load|block|energy)\.((?P<owner>.+)\.)?(?P<what>\w+)(?P<index>(\[\d+\])*)")
 POINT = re.compile(r"point\.(?P<owner>.+?)\((?P<at>[^()]*)\)\.(?P<what>\w+)(?P<index>(\[\d+\])*)")
@@ -76,6 +78,19 @@ def _index(text: str) -> tuple[int, ...]:
     return tuple(int(k) for k in re.findall(r"\d+", text))
 
 
+SINCE_FIRST = {"energy": ("applied_work", "dissipated_work", "work_error", "drift"), "driver": ("work",), "load": ("work",)}
+"""By kind: quantities that count from the first state of a run."""
+
+
+def need_quantity_of_one_state(model: Model, kind: str, what: str, text: str) -> None:
+    """Raise UsageError for work, which one state does not have: it is an integral over the run."""
+    total = kind == "energy" and what == "total" and does_work(model)
+    if total or what in SINCE_FIRST.get(kind, ()):
+        instead = "its rate is '.power'" if kind != "energy" else "ask for 'energy.kinetic' and 'energy.potential'"
+        counts = "counts the work of forces since the first state" if total else "counts from the first state of a run"
+        raise UsageError(f"output {text!r} {counts}, and is no quantity of one state: {instead}, or read it from a Result.")
+
+
 Names = Callable[[Mapping[str, float]], tuple[Output, ...]]
 
 
@@ -120,6 +135,14 @@ SHORT = "short"
 def resolved(model: Any, output: Output) -> Output:
     """Return an output with the kind of its part, such as that of "pin.angle" or of a sensor. Raise UsageError for one that is none."""
     return _meant(model, output.text) if output.kind == SHORT else output
+
+
+def quantity_of(history: Any, what: str) -> Any:
+    """Return numbers of a history, one or more at each of its states. Raise UsageError for an attribute that is something else."""
+    found = getattr(history, what)
+    if not isinstance(found, np.ndarray) or found.dtype.kind not in "fi" or found.ndim == 0:
+        raise UsageError(f"{what} is no quantity that has a number at each state.")
+    return found
 
 
 class Reader:
@@ -188,9 +211,11 @@ class Reader:
         if output.kind == "block" and output.what in history.outputs:
             return history[output.what]
         try:
-            return getattr(history, output.what)
+            return quantity_of(history, output.what)
         except AttributeError as error:
             raise UsageError(f"output {output.text!r}: {output.kind} {output.owner!r} has no {output.what!r}. {error}") from None
+        except UsageError as error:
+            raise UsageError(f"output {output.text!r}: {error}") from None
 
 
 class _Sensed(NamedTuple):
@@ -202,7 +227,8 @@ class _Sensed(NamedTuple):
 SIGNAL = re.compile(r"(?P<owner>.+)\.(?P<what>\w+)(?P<index>(\[\d+\])*)")
 WORDS = {"position": "r", "velocity": "v", "acceleration": "a"}
 """Words of the motion of a body, and its attributes."""
-OF_REACTIONS, OF_DRIVERS = ("force", "torque"), ("value", "force", "torque", "power")
+OF_REACTIONS = ("force", "torque")
+OF_DRIVERS = ("value", "rate", "acceleration", "force", "torque", "power", "work")
 
 
 def meant_outputs(reader: Reader, model: Any, given: Any) -> tuple[Output, ...]:

@@ -1,4 +1,4 @@
-r"""Quantities of a motion by their names, in the same way for Result, ReducedResult and ImpactResult.
+r"""Quantities of a motion by their names, in the same way for every run: smooth, with impacts, or in joint coordinates.
 
 A motion consists of smooth pieces in maximal coordinates, each a Result: one of a simulation, one for each segment of a motion with
 impacts. A quantity is computed piece by piece and joined; turns and work continue from piece to piece.
@@ -37,7 +37,6 @@ from haugmbd.model.inspection.points import locate
 from haugmbd.model.labels import joint_named, named, no_such
 from haugmbd.model.model import Model
 from haugmbd.model.views import Plots
-from haugmbd.simulation.results.io.results import need_module
 from haugmbd.simulation.results.joining import (
     join_blocks,
     join_drivers,
@@ -309,6 +308,7 @@ class HasQuantities(ABC):
         UserWarning
             If a quantity cannot be computed; it is left out, and the attributes say why.
         """
+        from haugmbd.simulation.results.io.results import need_module  # noqa: PLC0415  imported only where a table is made
         from haugmbd.simulation.results.tables import to_xarray  # noqa: PLC0415  imported only where a table is made
 
         dataset: xarray.Dataset = to_xarray(self, need_module("xarray"), self._attributes())
@@ -332,6 +332,7 @@ class HasQuantities(ABC):
         UserWarning
             If a quantity cannot be computed; it is left out, and the attributes say why.
         """
+        from haugmbd.simulation.results.io.results import need_module  # noqa: PLC0415  imported only where a table is made
         from haugmbd.simulation.results.tables import to_pandas  # noqa: PLC0415  imported only where a table is made
 
         frame: pandas.DataFrame = to_pandas(self, need_module("pandas"), self._attributes())

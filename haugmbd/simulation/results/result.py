@@ -13,7 +13,7 @@ from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -45,12 +45,6 @@ from haugmbd.diagnostics.work import (
 )
 from haugmbd.errors import HaugmbdError, SingularKKTError, UsageError, warn_user
 from haugmbd.forces.compliant.contact_force import ContactForce
-from haugmbd.impacts.contact_history import ContactSegment, SteppedContacts, friction_loss, history_of
-from haugmbd.impacts.contact_laws import ContactCheck, check_compliant, check_pieces, check_plain
-from haugmbd.impacts.contact_modes import ContactModes
-from haugmbd.impacts.contact_problem import ContactProblem
-from haugmbd.impacts.impact import Impact
-from haugmbd.impacts.shared_forces import SharedForces, shared_forces
 from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.state_space import SingularCrossing
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
@@ -60,8 +54,6 @@ from haugmbd.model.pickling import refusal
 from haugmbd.model.state import State
 from haugmbd.model.views import Animated
 from haugmbd.simulation.replay import Replay, work_or_why
-from haugmbd.simulation.results.continuation import join_all, join_results
-from haugmbd.simulation.results.io.carried_model import restore
 from haugmbd.simulation.results.joining import joined as joined_histories
 from haugmbd.simulation.results.joining import over_structures
 from haugmbd.simulation.results.quantities import HasQuantities
@@ -83,6 +75,13 @@ from haugmbd.simulation.results.solutions import HasSolutions
 from haugmbd.simulation.results.spans import check_number, check_time, check_times_within, times_within
 from haugmbd.simulation.results.switch_record import SwitchRecord
 from haugmbd.workspace.layout import WIDTH
+
+if TYPE_CHECKING:
+    from haugmbd.impacts.contact_laws import ContactCheck
+    from haugmbd.impacts.contact_modes import ContactModes
+    from haugmbd.impacts.contact_problem import ContactProblem
+    from haugmbd.impacts.impact import Impact
+    from haugmbd.impacts.shared_forces import SharedForces
 
 H = TypeVar("H", LoadHistory, DriverHistory)
 
@@ -226,6 +225,8 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
     def model(self) -> Model:
         """Return the compiled model; raise UsageError if the result was loaded from a file that does not have it."""
         if self._model is None:
+            from haugmbd.simulation.results.io.carried_model import restore  # noqa: PLC0415  of results that were loaded
+
             assert self._names is not None
             carried = self._carried or {}
             try:
@@ -371,6 +372,8 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
     def _shared(self) -> tuple[SharedForces, ...]:
         """Return the normal forces of all rigid contacts, by segment."""
         assert self._mechanism is not None
+        from haugmbd.impacts.shared_forces import shared_forces  # noqa: PLC0415  most results have no contacts
+
         return tuple(shared_forces(self._mechanism, segment) for segment in self.segments)
 
     @property
@@ -404,6 +407,8 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
             of = lambda piece: contact_history(piece._mechanism, name, piece, piece._shared)  # noqa: E731
             return over_structures(self._pieces(), name, lambda piece: name in piece.contacts, of, joined_histories)
         if name in rigid and self._contact_problem is not None:
+            from haugmbd.impacts.contact_history import history_of  # noqa: PLC0415  most results have no contacts
+
             return history_of(
                 name, self._contact_problem, [(p._contact_segment, p.t, p.y, p._contact_record) for p in self._pieces_with_contacts]
             )
@@ -427,6 +432,8 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         UsageError
             If the run has no contacts.
         """
+        from haugmbd.impacts.contact_laws import check_compliant, check_pieces, check_plain  # noqa: PLC0415  most results have no contacts
+
         if self._contact_problem is not None:
             parts = [(p._contact_segment, p.t, p.y, p._contact_record) for p in self._pieces_with_contacts]
             return check_pieces(self._contact_problem, parts)
@@ -565,6 +572,8 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
 
     def _contacts_at(self, times: Array) -> Any:
         """Return the contacts at other times: of a time-stepping run those of the steps in which they are."""
+        from haugmbd.impacts.contact_history import SteppedContacts  # noqa: PLC0415  most results have no contacts
+
         if not isinstance(self._contact_segment, SteppedContacts):
             return self._contact_segment
         return self._contact_segment.at(np.minimum(np.searchsorted(self.t, times), len(self.t) - 1))
@@ -616,6 +625,8 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         if self._contact_segment is None:
             return work
         lost = np.zeros(len(nodes))
+        from haugmbd.impacts.contact_history import ContactSegment, friction_loss  # noqa: PLC0415  most results have no contacts
+
         if isinstance(self._contact_segment, ContactSegment):
             lost = friction_loss(self._contact_segment, self.t, self.y, self._solve, nodes)
         return work._replace(dissipated=np.column_stack([work.dissipated, lost]))
@@ -768,6 +779,8 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         UsageError
             If a result starts at another time or from another state, is of another model, or has recorded other sensors.
         """
+        from haugmbd.simulation.results.continuation import join_all, join_results  # noqa: PLC0415  of runs that go on
+
         return join_all(self, others, join_results, Result, "a Result of simulate")
 
     def save(self, path: str | Path) -> Path:

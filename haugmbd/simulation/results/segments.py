@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,12 +19,14 @@ import numpy.typing as npt
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.gap import placed_contacts
 from haugmbd.diagnostics.work import Work
-from haugmbd.impacts.contact_modes import ContactModes
-from haugmbd.impacts.impact import ContactHistory
-from haugmbd.impacts.shared_forces import SharedForces
 from haugmbd.model.model import Model
 from haugmbd.simulation.results.joining import joined
 from haugmbd.simulation.results.records import Counters, total
+
+if TYPE_CHECKING:
+    from haugmbd.impacts.contact_modes import ContactModes
+    from haugmbd.impacts.impact import ContactHistory
+    from haugmbd.impacts.shared_forces import SharedForces
 
 R = TypeVar("R", bound=Any)
 Flags = npt.NDArray[np.bool_]
@@ -148,6 +150,8 @@ def work_at_nodes(segments: Iterable[Any], nodes: Array, join: Callable[[list[Wo
 
 def contact_history(mechanism: ContactModes, name: str, result: Any, shared: Sequence[SharedForces]) -> ContactHistory:
     """Return one contact over the segments of a result;  shared: the normal forces of all contacts, by segment."""
+    from haugmbd.impacts.impact import ContactHistory  # noqa: PLC0415  most results have no contacts
+
     k = mechanism.names.index(name)
     force = np.concatenate([np.zeros(0), *(one.force[:, k] for one in shared)])
     unique = np.concatenate([np.zeros(0, dtype=np.bool_), *(np.full(len(one.force), one.unique[k]) for one in shared)])

@@ -36,7 +36,6 @@ from haugmbd.diagnostics.work import Work
 from haugmbd.errors import UsageError
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.formulations.determined_motion import solve_determined_states
-from haugmbd.impacts.contact_history import shares_along
 from haugmbd.integrators.base import methods_below
 from haugmbd.model.model import Model
 from haugmbd.simulation.results.joining import join_reactions, over_structures
@@ -120,6 +119,8 @@ class HasSolutions(ABC):
         """Return the wrenches of joints by forces of contacts that their laws leave open, where the modes of contacts change."""
         if self._contact_segment is None or not self.model.nc:
             return []
+        from haugmbd.impacts.contact_history import shares_along  # noqa: PLC0415  most results have no contacts
+
         return [
             JointWrenches(self.model, np.full(len(x), t), np.tile(y, (len(x), 1)), partial(np.asarray, x))
             for t, y, x in shares_along(self._contact_segment, self.t, self.y)

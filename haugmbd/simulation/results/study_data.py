@@ -270,13 +270,18 @@ def kind_of(study: Any) -> str:
 
 def facts_of_here() -> dict[str, str]:
     """Return the machine, the date and the versions."""
-    versions = ", ".join(f"{name} {_version(name)}" for name in PACKAGES)
     machine = f"{platform.system()} {platform.release()}, {platform.machine()}, {platform.processor() or 'processor not told'}"
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    return {"machine": machine, "date": now, "versions": f"Python {sys.version.split()[0]}, {versions}"}
+    return {"machine": machine, "date": now, "versions": f"Python {sys.version.split()[0]}, {versions()}"}
 
 
-def _version(package: str) -> str:
+def versions() -> str:
+    """Return the packages that numbers depend on, with their versions."""
+    return ", ".join(f"{name} {installed_version(name)}" for name in PACKAGES)
+
+
+def installed_version(package: str) -> str:
+    """Return the version of an installed package."""
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:

@@ -81,6 +81,17 @@ def functions_of_time(model: Model) -> tuple[Callable[[Any], Any], ...]:
     return tuple({id(function): function for function in every}.values())
 
 
+def named_functions_of_time(model: Model) -> Iterator[tuple[str, Callable[[Any], Any]]]:
+    """Yield what functions of time of loads and of blocks without inputs are called, and the functions, each once."""
+    own = [call.user_function for call in model.force_callbacks.force_calls if call.user_function.form == TIME]
+    found: list[tuple[str, Any]] = [(f"{user.words} of {user.where}", user.function) for user in own]
+    for entry in model.loads:
+        found += [(f"a function of {entry.load.where}", f) for driver in entry.load.drivers() for f in _functions_of(driver)]
+    for block, reads in _blocks(model):
+        found += [(f"a function of {block.where}", _of_block(f)) for f in block.functions() if not reads]
+    yield from {id(plain(f)): (where, plain(f)) for where, f in reversed(found)}.values()
+
+
 def _blocks(model: Model) -> list[tuple[Block, bool]]:
     """Return the blocks whose functions the user has written, and whether they read the state."""
     network = model.force_callbacks.network
@@ -215,14 +226,29 @@ class StateBreaks:
     def _step_before(self, start: Moment, found: Break) -> Moment:
         """Return the end of a step up to a break, whose stages have all seen the old branch.
 
-        Dense output of a step across the break is not exact, and a step may end behind it: it is then made shorter.
+        Dense output of a step across the break is not exact, and a step may end behind it: it is then made shorter, by more each time;
+        and where that leads to its start, as with a rate that jumps by much of itself, the longest one is enclosed by bisection.
         """
         t, shorter = found.before, CLOSE * (1.0 + abs(found.before))
-        while True:
+        while t > start.t:
             there = step_to(self.problem, self.method, start, t, self.need)
-            if self._branches(there.t, there.y) == self._taken or t <= start.t:
+            if self._branches(there.t, there.y) == self._taken:
                 return there
-            t, shorter = max(t - shorter, start.t), SHORTER * shorter
+            if t - shorter <= start.t:
+                return self._longest_step(start, t)
+            t, shorter = t - shorter, SHORTER * shorter
+        return step_to(self.problem, self.method, start, t, self.need)
+
+    def _longest_step(self, start: Moment, upper: float) -> Moment:
+        """Return the end of the longest step, shorter than to `upper` [s], that ends in the old branch."""
+        there = step_to(self.problem, self.method, start, start.t, self.need)
+        while upper - there.t > CLOSE * (1.0 + abs(upper)):
+            middle = step_to(self.problem, self.method, start, 0.5 * (there.t + upper), self.need)
+            if self._branches(middle.t, middle.y) == self._taken:
+                there = middle
+            else:
+                upper = middle.t
+        return there
 
 
 def functions_of_state(model: Model) -> list[Watched]:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
-from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar
 from weakref import proxy
 
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.status_codes import OK
-from haugmbd.diagnostics.contact_impacts import ContactImpact
 from haugmbd.diagnostics.joint_coordinates import counting_turns
 from haugmbd.diagnostics.run_warnings import (
     Outcome,
@@ -31,15 +30,14 @@ from haugmbd.integrators.chain_state_space import ChainStateSpace
 from haugmbd.integrators.event_location import EventLocator, Moment
 from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.singularities.singularity_crossing import crossing_search
-from haugmbd.integrators.state_space import MaximalStateSpace, SingularCrossing
+from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_batch import StepBatch, Stopped
 from haugmbd.integrators.step_context import Problem, copy_options, restore_memory
 from haugmbd.integrators.stick_slip.slips import SlipsAtJumps
 from haugmbd.integrators.stick_slip.stick import batches_with_stick
-from haugmbd.integrators.watches.stiffness_watch import StiffnessWatch
 from haugmbd.simulation.results.records import Counters
-from haugmbd.simulation.results.sensor import SensorHistory, SensorRecorder
-from haugmbd.simulation.run_options import Recording
+from haugmbd.simulation.results.sensor import SensorRecorder
+from haugmbd.simulation.run_options import Recorded, Recording
 from haugmbd.simulation.stepping.breaks import StateBreaks, StepLengths, TimeBreaks
 from haugmbd.simulation.stepping.broken_motions import before_break, with_known_turns
 from haugmbd.simulation.stepping.clock import Clock
@@ -64,42 +62,12 @@ SAME_RATES = 1e-9
 R = TypeVar("R")
 
 
-class Recorded(NamedTuple):
-    """The data of a run: t (nt,), y (nt, ny), counters, outcome, events, and the singular configurations that were crossed.
-
-    lam: (nt, nc) multipliers of the method itself, NaN at the start; None without them, before the first step, or at given times
-    u_dot: (nt, 6 (nb + 1)) the accelerations that belong to them, if they are kept
-    turns: (nt, m) joint angles that were counted from step to step, None if every step is stored;  sensors: values of the sensors
-    energy_restored: by an energy projection [J]
-    stiffness: what an explicit method of fixed step noted of its steps
-    contact_impacts: of compliant contacts, None if every step is stored
-    """
-
-    t: Array
-    y: Array
-    lam: Array | None
-    u_dot: Array | None
-    turns: Array | None
-    sensors: Mapping[str, SensorHistory]
-    counters: Counters
-    outcome: Outcome
-    events: tuple[EventRecord, ...]
-    singular_crossings: tuple[SingularCrossing, ...]
-    energy_restored: float
-    contact_impacts: tuple[ContactImpact, ...] | None
-    stiffness: StiffnessWatch | None = None
-
-    @property
-    def interrupted(self) -> bool:
-        """Return whether Ctrl-C, or the end of its budget, stopped the run."""
-        return self.outcome.status in (RunStatus.INTERRUPTED, RunStatus.BUDGET_EXHAUSTED)
-
-
 class Run(Generic[R]):
     """The loop of one simulation, with the data stored so far.
 
     record: makes the result of the data;  budget: time [s] after which the run is stopped
     before: the run that this one continues from behind a jump of the velocities, with its turns of joints and calls of sampled blocks
+    counted: joint angles that have been counted before, of a run that continues none
     before_jump: the state before the call of a sampled block that ended the run, by the jump of an event
     until: time [s] from which on the steps are not needed: the run ends with the batch that reaches it
     """
@@ -114,6 +82,7 @@ class Run(Generic[R]):
         *,
         budget: float | None = None,
         before: Run[R] | None = None,
+        counted: Array | None = None,
         until: float = np.inf,
     ) -> None:
         times = recording.times
@@ -141,6 +110,7 @@ class Run(Generic[R]):
         self.ended = ""
         self.before_jump: Array | None = None
         self._left_at: float | None = None
+        self._counted_before = counted if before is None else before.counted
         self.drift: AngleDrift = AngleDrift(problem.state_space, 0 if before is None else before.drift.since - before.steps)
         self._last = (np.array([problem.t]), problem.y[None].copy(), np.zeros((1, problem.y.size)))
         self.clock, self.lengths = Clock.of(problem, method), StepLengths(problem.t)
@@ -226,7 +196,7 @@ class Run(Generic[R]):
         self._continue_from_state(k1)
         self.state_breaks.start(p.t, p.y)
         self.locator.start(self._now())
-        self.stored.begin(self._last, None if self.before is None else self.before.counted)
+        self.stored.begin(self._last, self._counted_before)
         return k1
 
     def reach(self, stop: float, method: Any, k1: Array, bar: Progress) -> None:

@@ -41,7 +41,7 @@ from haugmbd.simulation.stepping.unresolved_steps import (
 
 
 def chain_stiff_notes(result: Any, watch: StiffnessWatch | None, method: Any) -> list[RunNote]:
-    """Return a note if the fixed steps of a run do not resolve tau.  result: a ReducedResult;  watch: what the method noted of its steps"""
+    """Return a note if the fixed steps of a run do not resolve tau.  result: of a chain;  watch: what the method noted of its steps"""
     space = result.state_space
     if method.step is None or not callable(space.tau) or watch is None or not watch.columns.size or watch.counts[WORST] < SOME:
         return []

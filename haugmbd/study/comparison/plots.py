@@ -10,7 +10,7 @@ import numpy as np
 
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import UsageError
-from haugmbd.plotting.style import COLORS, axes, envelope, largest, literal
+from haugmbd.plotting.style import COLORS, axes, envelope, for_grey, largest, set_title, side_legend
 from haugmbd.study.comparison.rows import ComparisonRows
 from haugmbd.study.comparison.runs import CONTACT, LAWS, LEVELS, TEXTS
 from haugmbd.study.method import Method, label_of
@@ -177,7 +177,7 @@ def _few_ticks(ax: Axes) -> None:
 def _title(ax: Axes, comparison: ComparisonRows, what: str, left_out: list[str]) -> None:
     """Set the title, and below it what is not drawn."""
     note = f"\nnot drawn: {listed(left_out)}" if left_out else ""
-    ax.set_title(f"{literal(comparison.model.name)}: {what}{note}", loc="left")
+    set_title(ax, f"{comparison.model.name}: {what}{note}")
 
 
 def listed(labels: list[str]) -> str:
@@ -188,6 +188,9 @@ def listed(labels: list[str]) -> str:
 
 def _legend(ax: Axes, lines: int, own: bool) -> None:
     """Put the legend beside the plot; a figure of our own becomes as high as it."""
+    if for_grey():
+        side_legend(ax)
+        return
     if ax.get_legend_handles_labels()[0]:
         ax.legend(
             loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False, fontsize="small", handlelength=3.2

@@ -12,7 +12,6 @@ import platform
 import sys
 from collections.abc import Iterable, Sequence
 from html import escape
-from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,8 +20,9 @@ import numpy as np
 from haugmbd.citations import cite
 from haugmbd.errors import UsageError
 from haugmbd.simulation.results.io.atomic import replace_file
+from haugmbd.simulation.results.study_data import versions
 from haugmbd.study.comparison.plots import ENERGY, UNITS, name_of, overlay_curves, plot_columns
-from haugmbd.study.comparison.rows import ComparisonRows, number
+from haugmbd.study.comparison.rows import ComparisonRows, number, text_of
 from haugmbd.study.comparison.runs import CONTACT, COSTS, COUNTS, DRIFTS, LEVELS, error_columns, violation_columns
 
 PAGE = """<!DOCTYPE html>
@@ -89,7 +89,6 @@ for (const head of document.querySelectorAll("th")) {{
 """
 
 
-PACKAGES = ("haugmbd", "numpy", "scipy", "numba")
 GROUP_UNITS = {
     "positions": "m",
     "orientations": "rad",
@@ -141,7 +140,7 @@ def _summary(comparison: ComparisonRows) -> str:
         ("methods", ended),
         ("reference", "none" if comparison.reference is None else comparison.reference.name),
         ("budget", "none" if comparison.budget is None else f"{comparison.budget:g} s for each run"),
-        ("versions", ", ".join(f"{name} {_version(name)}" for name in PACKAGES)),
+        ("versions", versions()),
         ("computer", f"Python {sys.version.split()[0]}, {platform.system()} {platform.machine()}"),
     ]
     return _list(facts) + "".join(f"<p>{escape(note)}</p>" for note in (comparison.reference.notes if comparison.reference else ()))
@@ -257,11 +256,12 @@ def _scales(comparison: ComparisonRows) -> str:
 def _words(comparison: ComparisonRows) -> list[str]:
     """Return settings, references, warnings."""
     rows = [
-        [TableCell(label, label), *(TableCell(repr(part), repr(part)) for part in comparison.parts[label])]
+        [TableCell(label, label), *(TableCell(text_of(part), text_of(part)) for part in comparison.parts[label])]
         for label in comparison.labels
     ]
     settings = _table(["method", "formulation", "integrator", "stabilization"], rows)
-    sources = dict(line for three in comparison.parts.values() for line in cite(*three).lines)
+    known = [part for three in comparison.parts.values() for part in three if not isinstance(part, str)]  # a Result has their texts
+    sources = dict(cite(*known).lines)
     notes = [(label, text) for label, texts in comparison.notes.items() for text in texts]
     found = [_section("Settings", settings), _section("Sources", _list(sources.items()))]
     if notes:
@@ -300,11 +300,3 @@ def _entry(cell: TableCell) -> str:
         return f'<td class="text">{escape(cell.text)}</td>'
     kind = ' class="below"' if cell.below else ""
     return f'<td data-value="{cell.key!r}"{kind}>{escape(cell.text)}</td>'
-
-
-def _version(package: str) -> str:
-    """Return the version of a package."""
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return "not installed"

@@ -37,6 +37,11 @@ BELOW = "~"
 """Marks a number that is below the uncertainty of the reference."""
 
 
+def text_of(part: Any) -> str:
+    """Return a part of a method as text; the settings of a Result have texts already."""
+    return part if isinstance(part, str) else repr(part)
+
+
 class ComparisonRows:
     """The rows of a comparison, see `Comparison`."""
 
@@ -85,7 +90,7 @@ class ComparisonRows:
         if label not in self.measures:
             raise UsageError(f"no method has the label {label!r}{did_you_mean(label, self.labels)}.")
         one = self.measures[label]
-        parts = ("" if part is None else repr(part) for part in self.parts[label])
+        parts = ("" if part is None else text_of(part) for part in self.parts[label])
         texts = dict(zip(TEXTS, (one.cell.status, one.cell.reason, *parts), strict=True))
         return {name: texts[name] if name in texts else one.numbers.get(name, np.nan) for name in self.columns}
 

@@ -27,7 +27,15 @@ function filled(tree, read) {
 class Live {
   static async open(player) {
     const data = JSON.parse($("live").textContent), module = await WebAssembly.compile(await unpack($("engine").textContent)), made = {};
-    for (const [name, blob] of Object.entries(data.blobs)) made[name] = await Mechanism.load(module, await unpack(blob));
+    const all = {};  // each blob is its difference from one before it, in pieces that may stand elsewhere there
+    for (const [name, [other, pieces, blob]] of Object.entries(data.blobs)) {
+      const words = (all[name] = new Uint32Array((await unpack(blob)).slice().buffer)), before = all[other];
+      pieces.forEach(([first, shift], i) => {
+        const last = i + 1 < pieces.length ? pieces[i + 1][0] : words.length;
+        for (let k = first; k < last; k++) if (k + shift >= 0 && k + shift < before.length) words[k] += before[k + shift];
+      });
+      made[name] = await Mechanism.load(module, new Uint8Array(words.buffer));
+    }
     const bytes = await unpack(data.coefficients), drawn = data.picture && (await unpack(data.picture.coefficients));
     return new Live(player, data, made, new Float64Array(bytes.buffer, 0, bytes.length / 8), drawn && new Float32Array(drawn.buffer, 0, drawn.length / 4));
   }

@@ -142,24 +142,24 @@ class Player {
     const { data, curves } = this, facts = [];
     this.plots = this.plots.filter((plot) => plot.pinned);
     $("panel").hidden = !open && !this.plots.length;
+    const plots = this.t1 > this.t0;  // a picture that stands still, or simulates, has no curves
     let curvesOf = [];
     if (found && found.kind === "body") {
       const body = data.bodies[found.index];
       facts.push(found.index ? `body, mass ${body.mass === null ? "unknown" : `${short(body.mass)} kg`}` : "the ground");
-      curvesOf = curves.ofBody(found.index, this.world.ghost);
+      if (plots) curvesOf = curves.ofBody(found.index, this.world.ghost);
     } else if (found && found.kind === "load") {
       const load = data.loads[found.index], ends = [...new Set([data.bodies[load.i].name, data.bodies[load.j].name])];
       facts.push(`${load.kind}: ${ends.join(" \u2013 ")}`);
       const numbers = [["k", "N/m"], ["c", "N s/m"], ["l0", "m"]].filter(([key]) => load[key]).map(([key, unit]) => `${key} = ${short(load[key])} ${unit}`);
       if (numbers.length) facts.push(numbers.join(", "));
-      curvesOf = curves.ofLoad(found.index);
+      if (plots) curvesOf = curves.ofLoad(found.index);
     } else if (found) {
       const joint = data.joints[found.index];
       facts.push(`${joint.kind}: ${data.bodies[joint.i].name} \u2013 ${data.bodies[joint.j].name}`);
       if (joint.said) facts.push(joint.said);
-      curvesOf = curves.ofJoint(found.index);
-    } else if (open) curvesOf = curves.ofAll();
-    if (this.t1 <= this.t0) curvesOf = [];
+      if (plots) curvesOf = curves.ofJoint(found.index);
+    } else if (open && plots) curvesOf = curves.ofAll();
     $("what").textContent = found ? found.name : open ? data.name : "";
     $("facts").textContent = facts.join("\n");
     for (const curve of curvesOf) {
@@ -357,7 +357,7 @@ async function open() {
   player.curves = new Curves(bytes, data.curves, data, motion);
   world.attach(player.curves);
   world.traces = new Traces(world);
-  if (data.ghost) world.addGhost({ ...data.ghost, motion: new Motion(bytes, data.ghost.motion) });
+  if (data.ghost) world.addGhost({ bodies: data.bodies, ...data.ghost, motion: new Motion(bytes, data.ghost.motion || data.motion) });
   const drawn = world.start();
   world.home(window.innerWidth, window.innerHeight);
   if (!drawn) world.flat = new FlatPicture(world);

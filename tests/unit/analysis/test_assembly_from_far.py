@@ -389,3 +389,20 @@ def test_a_model_that_is_closed_as_modelled_ends_no_farther_than_that_pose(closi
     assembly = mbd.assemble(model, start)
     assert np.abs(mbd.evaluate(model, assembly.state).Phi).max() < CLOSED
     assert weighed(model, start, assembly.state) < 1.1 * weighed(model, start, y)
+
+
+@pytest.mark.parametrize("light", [1e-6, 1e-9, 1e-12, 1e-15])
+def test_velocities_of_drivers_fit_beside_light_bodies(light):
+    """A slide of hardly any mass carries an arm, and both are driven: the rows between them hardly see the arm in the metric of inertia."""
+    system = mbd.System("slide and arm", gravity=(0, 0, -9.81))
+    slide = system.add(mbd.Body("slide", light, (0.05 * light, 0.06 * light, 0.07 * light), r=(0.5, 0, 0.6)))
+    arm = system.add(mbd.Body("arm", 1.1, (0.046, 0.051, 0.061), r=(-0.8, 0, -0.2)))
+    rail = system.add(TJ("rail", system.ground, slide, point=(0.4, 0, 0.5), axis=(0.6, 0, 0.8)))
+    pin = system.add(RJ("pin", slide, arm, point=(0.1, 0, 0.3), axis=(0, 1, 0)))
+    system.add(TranslationDriver("out", rail, lambda t: 0.26 * t))
+    system.add(RotationDriver("turn", pin, lambda t: 0.14 * t))
+    state = mbd.assemble(system).state
+    assert np.allclose(state.v[1], [0.6 * 0.26, 0, 0.8 * 0.26], rtol=1e-9, atol=1e-9)
+    assert np.allclose(state.omega_bar[2], [0, 0.14, 0], rtol=1e-9, atol=1e-9)
+    lever = np.array([-0.8, 0, -0.2]) - np.array([0.1, 0, 0.3])
+    assert np.allclose(state.v[2], state.v[1] + np.cross([0, 0.14, 0], lever), rtol=1e-9, atol=1e-9)

@@ -81,24 +81,32 @@ for make, options in (
 """
 
 
-def run(file, program, **environment):
+def run(file, program, *flags, **environment):
     """What a new process prints that runs a program in a file."""
     file.write_text(program)
     kept = {"PYTHONPATH": str(Path(haugmbd.__file__).parents[1])} | {
         name: value for name, value in os.environ.items() if name not in (WISH, "NUMBA_CACHE_DIR")
     }
-    found = subprocess.run([sys.executable, str(file)], env=kept | environment, capture_output=True, text=True, timeout=1800)
+    found = subprocess.run(
+        [sys.executable, *flags, str(file)], env=kept | environment, capture_output=True, text=True, timeout=1800
+    )
     assert found.returncode == 0, found.stderr
     return found.stdout
 
 
+@pytest.fixture(scope="module")
+def fast(tmp_path_factory):
+    """What the small program finds in the fast layer, compiled anew."""
+    folder = tmp_path_factory.mktemp("fast")
+    return json.loads(run(folder / "small.py", SMALL.format(change=""), NUMBA_CACHE_DIR=str(folder)))
+
+
 @pytest.mark.slow
-def test_an_unknown_numba_or_a_broken_fast_layer_is_served_by_the_plain_one_with_one_warning(tmp_path):
+def test_an_unknown_numba_or_a_broken_fast_layer_is_served_by_the_plain_one_with_one_warning(fast, tmp_path):
     folder = {"NUMBA_CACHE_DIR": str(tmp_path)}
-    fast, wanted, unknown, broken = (
+    wanted, unknown, broken = (
         json.loads(run(tmp_path / f"{name}.py", SMALL.format(change=change), **folder, **wish))
         for name, change, wish in (
-            ("fast", "", {}),
             ("wanted", "", {WISH: "1"}),
             ("unknown", "numba.__version__ = '9.7.1'", {}),
             ("broken", "sys.modules['haugmbd.compiled.inlining'] = None", {}),
@@ -113,6 +121,11 @@ def test_an_unknown_numba_or_a_broken_fast_layer_is_served_by_the_plain_one_with
         (warning,) = found[1]
         for fact in (*facts, WISH, "half a minute", "Install numba"):
             assert fact in warning
+
+
+@pytest.mark.slow
+def test_python_without_docstrings_compiles_the_same_numbers(fast, tmp_path):
+    assert json.loads(run(tmp_path / "small.py", SMALL.format(change=""), "-OO", NUMBA_CACHE_DIR=str(tmp_path))) == fast
 
 
 @pytest.mark.slow

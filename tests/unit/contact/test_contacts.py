@@ -48,6 +48,19 @@ def test_several_shapes_and_given_pairs():
 
 
 @pytest.mark.slow
+def test_a_body_that_is_given_several_times_numbers_its_shapes():
+    """The ground with a floor and a wall: its members have names of their own, by bodies= and by pairs=."""
+    system, (b0, b1) = boxes(2)
+    floor, wall = (system.ground, mbd.Plane()), (system.ground, mbd.Plane(point=(9, 0, 0), normal=(-1, 0, 0)))
+    system.add(mbd.Contacts("all", [floor, wall, b0, b1]))
+    some = ["ground[0]-b0[0]", "ground[0]-b1[0]", "ground[1]-b0[0]", "ground[1]-b1[0]", "b0-b1"]
+    assert names(system) == [f"all: {x}" for x in some]
+    assert system.compile().nb == 2
+    other, (a, _) = boxes(2)
+    other.add(mbd.Contacts("all", pairs=[((other.ground, mbd.Plane()), a), ((other.ground, mbd.Plane(point=(0, 0, -1))), a)]))
+    assert names(other) == ["all: ground[0]-b0[0]", "all: ground[1]-b0[0]"]
+
+
 def test_a_stack_rests_on_its_members():
     """Three boxes on one another and on the floor: they stay where they are, and the floor carries all."""
     system, bodies = boxes(3, apart=1.0)

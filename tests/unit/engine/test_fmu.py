@@ -15,7 +15,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd import gallery
 from haugmbd.cli.main import main
-from haugmbd.fmu import LINEAR, _linear, _model_and_parameters
+from haugmbd.fmu import LINEAR, _is_affine, _linear, _model_and_parameters
 from haugmbd.fmu import Unit as Reader
 from haugmbd.interactive import _value as value
 from haugmbd.sensitivity.parameters import Parameters, builder_of
@@ -452,6 +452,49 @@ def test_reset_kept_and_serialized_states_repeat_the_motion(tmp_path, version):
         other.go_back(
             other.slave.deserializeFMUState(data[:-8], None) if version == "3.0" else other.slave.deserializeFMUState(data[:-8])
         )
+
+
+@built
+@pytest.mark.slow
+@pytest.mark.parametrize("version", VERSIONS)
+def test_directional_derivatives_are_differences_of_accelerations(tmp_path, version):
+    """By accelerations of the library with other torques; positions and rates do not depend on an input of now, and nothing has moved."""
+    outputs = ["slider.v_dot", "crank.omega_bar_dot", "R.force", "crank.r", "R.rate"]
+    unit = Unit(crank().to_fmu(tmp_path / "x.fmu", inputs=["motor"], outputs=outputs, version=version), tmp_path / "x").begin(
+        motor=0.3
+    )
+    unit.slave.doStep(0.0, DT)
+    before = unit.get()
+
+    def twisted(torque):
+        system = gallery.slider_crank()
+        system.add(mbd.Motor("motor", system["R"], torque=torque))
+        system.add(mbd.RSDA("coil spring", system["R"], k=0.3, c=0.01))
+        return system.compile()
+
+    state = mbd.simulate(twisted(0.3), DT, h=H).state(-1)
+    less, more = (mbd.accelerations(twisted(torque), state) for torque in (0.0, 1.0))
+    body = list(twisted(0.0).body_names).index
+    wanted = [
+        *(more.v_dot - less.v_dot)[body("slider")],
+        *(more.omega_bar_dot - less.omega_bar_dot)[body("crank")],
+    ]
+    of = [unit.numbers[name] for name in unit.outputs]
+    found = np.array(unit.slave.getDirectionalDerivative(of, [unit.numbers["motor"]], [2.0])) / 2.0
+    assert np.allclose(found[:6], wanted, rtol=1e-11, atol=1e-11 * np.abs(wanted).max())
+    assert np.abs(found[6:9]).max() > 0.0
+    assert (found[9:] == 0.0).all()
+    assert np.array_equal(unit.get(), before)
+    with pytest.raises(Exception, match="error|failed"):
+        unit.slave.getDirectionalDerivative(of, of[:1], [1.0])
+
+
+@pytest.mark.parametrize(("law", "told"), [(None, True), (mbd.Viscous(0.1), True), (mbd.Coulomb(0.1), False)])
+def test_an_fmu_with_dry_friction_declares_no_derivatives(law, told):
+    system = crank()
+    if law is not None:
+        system.add(mbd.JointFriction("rubbing", system["R"], law, **({} if told else {"radius": 0.01})))
+    assert _is_affine(system.compile()) is told
 
 
 @built

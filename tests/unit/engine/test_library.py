@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from haugmbd.compiled import engine_library
-from haugmbd.compiled.engine_layer import Door, Mismatch
-from haugmbd.compiled.engine_library import FORMAT, MANIFEST, choose, names_here, stamp_of
+from haugmbd.compiled.engine_layer import Door, Engine, Mismatch
+from haugmbd.compiled.engine_library import FORMAT, MANIFEST, Library, choose, names_here, stamp_of
 from haugmbd.compiled.records import new_record, record_dtype
 
 pytestmark = pytest.mark.skipif(not names_here(), reason="no engine is built for machines of this kind")
@@ -128,6 +128,18 @@ def test_a_damaged_first_choice_leaves_the_next(built):
     (folder / first).write_bytes(b"abcd")
     rewrite(folder, manifest)
     assert choose(folder, package).library.path == folder / name
+
+
+@pytest.mark.parametrize(
+    ("result", "taken"), [("i", True), ("n", True), (["f", ["b", "i"]], True), ("i1", False), (["i", ["f2"]], False)]
+)
+def test_entries_that_make_arrays_run_as_plain_python(built, result, taken):
+    """No word holds an array that compiled code has made: such a call would end the process."""
+    _, folder, name, manifest = built
+    entries = [["make", ["f1"], result], ["other", ["f1"], "i"]]
+    engine = Engine(Library(folder / name, manifest["libraries"][name], manifest | {"entries": entries}))
+    assert ("make" in engine._entries) is taken
+    assert engine._entries["other"][0][0] == 1
 
 
 WORDS = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)

@@ -7,6 +7,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.integrators.stick_slip import stick
+from haugmbd.integrators.stick_slip.compiled_switches import CompiledSwitches
 from joints import RJ, SJ
 
 
@@ -44,3 +45,43 @@ def test_the_watch_finds_every_end_of_a_mode(seed, joint, options, monkeypatch):
     np.testing.assert_array_equal(quick.t, slow.t)
     np.testing.assert_array_equal(quick.y, slow.y)
     assert quick.counters.evaluations <= slow.counters.evaluations
+
+
+def counted(monkeypatch, model, *, kernels, **options):
+    """Return the result, and how many switches compiled code has located and decided;  kernels: whether it may."""
+    located, decided = [], []
+    with monkeypatch.context() as changed:
+        own = CompiledSwitches.cut, CompiledSwitches.decide
+        changed.setattr(CompiledSwitches, "cut", lambda self, *rest: _noted(own[0](self, *rest), located))
+        changed.setattr(CompiledSwitches, "decide", lambda self, *rest: _noted(own[1](self, *rest), decided))
+        if not kernels:
+            changed.setattr(CompiledSwitches, "suit", staticmethod(lambda *_: False))
+        return mbd.simulate(model, 0.5, **options), len(located), len(decided)
+
+
+def _noted(found, notes):
+    if found is not None:
+        notes.append(1)
+    return found
+
+
+@pytest.mark.parametrize("seed", [100, 102, 103])
+@pytest.mark.parametrize(
+    "options",
+    [{"h": 2e-3}, {"h": 5e-3, "integrator": mbd.RK3()}, {"h": 1e-3, "stabilization": mbd.Projection(every=3)}],
+    ids=["rk4", "rk3", "every 3"],
+)
+def test_switches_in_compiled_code_are_those_of_python_bit_by_bit(seed, options, monkeypatch):
+    model = shaken_chain(np.random.default_rng(seed)).compile()
+    quick, located, decided = counted(monkeypatch, model, kernels=True, **options)
+    slow, none, _ = counted(monkeypatch, model, kernels=False, **options)
+    assert none == 0
+    assert len(quick.events) > 0
+    assert located > 0
+    assert decided > 0
+    assert [(event.name, event.t) for event in quick.events] == [(event.name, event.t) for event in slow.events]
+    for one, other in zip(quick.events, slow.events, strict=True):
+        np.testing.assert_array_equal(one.state.y, other.state.y)
+    np.testing.assert_array_equal(quick.t, slow.t)
+    np.testing.assert_array_equal(quick.y, slow.y)
+    assert (quick.message, quick.counters.steps) == (slow.message, slow.counters.steps)

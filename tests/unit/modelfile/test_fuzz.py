@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 
 from tests.support import mutations
+from tests.support.needed import need
 from tests.support.seeds import seeds
 
 FILES = {
@@ -30,7 +31,7 @@ NEEDS = {"mjcf": "mujoco", "usd": "pxr"}
 @pytest.mark.parametrize("name", mutations.KINDS)
 def test_mutated_files_are_read_or_refused(name, tmp_path):
     if name in NEEDS:
-        pytest.importorskip(NEEDS[name])
+        need(NEEDS[name])
     kind, counts = mutations.KINDS[name], Counter()
     for k, text in mutations.files(kind, len(seeds(FILES[name]))):
         path = tmp_path / f"mutated{kind.ending}"

@@ -11,6 +11,7 @@ import haugmbd as mbd
 from haugmbd import gallery, inertia
 from joints import CJ, RJ, SJ, TJ, UJ, Parallel, Planar, PointInPlane, PointOnLine
 from tests.support import usd
+from tests.support.needed import need
 
 pytestmark = pytest.mark.slow
 SINGLE = 1e-7
@@ -20,7 +21,7 @@ FLOOR = usd.body("a", usd.mass(2.0, np.diag((1.0, 2.0, 2.5))))
 
 @pytest.fixture
 def read(tmp_path):
-    pytest.importorskip("pxr")
+    need("pxr")
 
     def read(text, **how):
         (tmp_path / "x.usda").write_text(text)

@@ -52,22 +52,47 @@ def test_nothing_is_cut_in_a_paper(columns, width, draw, result, tmp_path):
     assert figure.get_size_inches()[0] == pytest.approx(width)
     figure.savefig(tmp_path / "x.pdf")
     assert b"/Type3" not in (tmp_path / "x.pdf").read_bytes()
-    figure.canvas.draw()
-    page = figure.bbox
-    for one in figure.axes:
-        shown = [
-            one.title,
-            one._left_title,
-            one.xaxis.label,
-            one.yaxis.label,
-            *(one.get_legend().get_texts() if one.get_legend() else ()),
-        ]
-        for text in [t for t in shown if t.get_text()]:
-            box = text.get_window_extent()
-            out = max(page.x0 - box.x0, box.x1 - page.x1, page.y0 - box.y0, box.y1 - page.y1)
-            assert out <= 1.0, text.get_text()
+    assert not cut_text(figure)
     styles = [str(line._unscaled_dash_pattern) for line in ax.lines if line.get_gid()]
     assert len(set(styles)) == len(styles)
+
+
+def cut_text(figure):
+    """Return the texts of titles, labels and legends that reach beyond the page."""
+    figure.draw_without_rendering()
+    page, found = figure.bbox, []
+    for one in figure.axes:
+        legend = one.get_legend()
+        shown = [one.title, one._left_title, one.xaxis.label, one.yaxis.label, *(legend.get_texts() if legend else ())]
+        for text in [t for t in shown if t.get_text()]:
+            box = text.get_window_extent()
+            if max(page.x0 - box.x0, box.x1 - page.x1, page.y0 - box.y0, box.y1 - page.y1) > 1.0:
+                found.append(text.get_text())
+    return found
+
+
+def test_nothing_of_a_study_is_cut_in_a_paper():
+    """Of every kind of study; titles have the size of the theme, not that of the screen."""
+    system = mbd.System("pendulum of a laboratory", gravity=(0, 0, -9.81))
+    bar = system.add(mbd.Body("bar", 2.0, (0.01, 0.2, 0.2), r=(0.5, 0, 0)))
+    pin = system.add(RJ("pin", system.ground, bar, point=(0, 0, 0), axis=(0, 1, 0)))
+    system.add(mbd.Motor("motor", pin, torque=0.0))
+    model = system.compile()
+    two = [mbd.Method(integrator=mbd.RK4()), mbd.Method(integrator=mbd.Heun())]
+    free = mbd.simulate(model, t_end=0.3, h=0.01, stabilization=None)
+    studies = [
+        mbd.compare(model, two, t_end=0.04, h=0.01, repeats=1),
+        mbd.violation_by_joint(free),
+        mbd.gain_map(model, alpha=[1.0, 5.0], beta=[1.0, 5.0], h=[0.01], t_end=0.8),
+        mbd.linearize(free, inputs=["motor"], outputs=["pin.rate"], coordinates=["pin.angle"], t=[0.0])[0],
+    ]
+    mbd.plot.theme("paper")
+    for study in studies:
+        figure = np.ravel(study.plot())[0].figure if hasattr(study, "plot") else study.bode()
+        assert figure.get_size_inches()[0] == pytest.approx(3.4), study
+        assert not cut_text(figure), study
+        titles = [one._left_title.get_fontsize() for one in figure.axes if one._left_title.get_text()]
+        assert max(titles, default=0.0) <= 8.0, study
 
 
 def test_blocks_sensors_and_any_quantity_over_any_other(result):

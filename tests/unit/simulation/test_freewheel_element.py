@@ -89,7 +89,7 @@ def test_a_start_that_falls_is_caught_by_an_impulse():
 
 @pytest.mark.parametrize(("torque", "together"), [("2", True), ("-2", False), ("2 * t", True), ("-2 * t", False), ("0", True)])
 def test_what_presses_at_rest_holds(torque, together):
-    result = mbd.simulate(shafts(torque=torque), 0.5, h=1e-3)
+    result = mbd.simulate(shafts(torque=torque), 0.5, h=4e-3)
     hub, wheel = result["hub"].omega[-1, 2], result["wheel"].omega[-1, 2]
     if together:
         assert hub == pytest.approx(wheel, abs=1e-12)
@@ -260,7 +260,7 @@ def test_an_impact_that_would_pull_at_a_locked_freewheel_is_refused_and_a_spring
         mbd.simulate(system, 1.0, h=1e-3)
     soft = shafts(torque="2")
     soft.add(mbd.JointLimit("stop", soft["pin hub"], upper=0.05, k=1e5))
-    result = mbd.simulate(soft, 0.5, h=1e-4)
+    result = mbd.simulate(soft, 0.43, h=1e-4)
     assert (result["wheel"].omega[:, 2] - result["hub"].omega[:, 2]).min() > -1e-9
     assert any("slips" in one.name for one in result.events)
 
@@ -294,3 +294,66 @@ def test_bad_input_is_told_by_name():
     with pytest.raises(mbd.ModelError, match="'none'"):
         other.compile()
     assert Coupling.one_way is False
+
+
+@pytest.mark.parametrize("load", [1.5, 8.0])
+def test_a_ratchet_goes_over_from_one_pawl_to_the_other_where_its_drive_turns_back(load):
+    """A hub that is driven to and fro draws a wheel on by one pawl, and another one holds it against its load.
+
+    load 1.5: the wheel runs ahead where T = J h' + load falls to zero, comes to rest on the stop, and is drawn on from h = 0;
+    load 8: it is pressed all the time, and goes over from pawl to stop at h = 0, too.
+    """
+    A, w, J = 0.3, 4.0, 1.0
+    system = mbd.System("ratchet")
+    hub, wheel = (system.add(mbd.Body(name, 1.0, (J, J, J))) for name in ("hub", "wheel"))
+    pins = [system.add(RJ(f"pin {one.name}", system.ground, one, point=(0, 0, 0), axis=(0, 0, 1))) for one in (hub, wheel)]
+    system.add(Freewheel("pawl", {pins[1]: 1.0, pins[0]: -1.0}))
+    system.add(Freewheel("stop", pins[1]))
+    system.add(RotationDriver("drive", pins[0], mbd.Expression("0.3 * sin(4 * t)")))
+    system.add(mbd.Motor("load", pins[1], torque=-load))
+    result = mbd.simulate(system, 5.0, rtol=1e-9, project_velocity=True)
+    leaves = np.arcsin(min(1.0, load / (J * A * w**2))) / w if load < J * A * w**2 else 0.5 * np.pi / w
+    speed = A * w * np.cos(w * leaves)
+    drawn = 0.5 * np.pi / w + leaves  # [s] from h = 0 until T = 0
+
+    def turned(t):
+        """Return how far the wheel has turned at t behind h = 0, in one to and fro."""
+        if t < drawn:
+            return A * (1.0 - np.cos(w * t))
+        alone = min(t - drawn, J * speed / load)
+        return A * (1.0 + np.sin(w * leaves)) + speed * alone - 0.5 * load / J * alone**2
+
+    period, first = 2.0 * np.pi / w, 1.5 * np.pi / w
+    whole = int((5.0 - first) / period)
+    angle = turned(period) * (1 + whole) - A + turned(5.0 - first - whole * period)
+    assert result.joint("pin wheel").angle[-1] == pytest.approx(angle, abs=1e-8)
+    assert np.diff(result.joint("pin wheel").angle).min() > -1e-9
+    over = [event.t for event in result.events if event.name == "pawl: locks" and event.t > 0.0]
+    assert over == pytest.approx((1.5 + 2.0 * np.arange(len(over))) * np.pi / w, abs=1e-8)
+    held = result.reaction("stop", on="wheel").torque[:, 2]
+    assert np.all(held > -1e-9)
+    assert held.max() == pytest.approx(load, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", [4, 5, 7])
+def test_random_ratchets_never_fall_never_pull_and_keep_the_ledger(seed):
+    """s >= 0 and T >= 0 of both pawls at every state: a wheel that comes to rest on the stop is still pressed by the hub."""
+    rng = np.random.default_rng(seed)
+    J, load = rng.uniform(0.5, 2.0, size=2), rng.uniform(0.3, 6.0)
+    k, most, w = rng.uniform(5.0, 30.0), rng.uniform(3.0, 10.0), rng.uniform(2.0, 6.0)
+    system = mbd.System("ratchet")
+    hub, wheel = (system.add(mbd.Body(name, 1.0, (x, x, x))) for name, x in zip(("hub", "wheel"), J, strict=True))
+    pins = [system.add(RJ(f"pin {one.name}", system.ground, one, point=(0, 0, 0), axis=(0, 0, 1))) for one in (hub, wheel)]
+    system.add(Freewheel("pawl", {pins[1]: 1.0, pins[0]: -1.0}))
+    system.add(Freewheel("stop", pins[1]))
+    system.add(mbd.JointSpring("spring", pins[0], k=k))
+    system.add(mbd.Motor("drive", pins[0], torque=mbd.Expression(f"{most} * sin({w} * t)")))
+    system.add(mbd.Motor("load", pins[1], torque=-load))
+    result = mbd.simulate(system, 3.0, rtol=1e-9)
+    h, W = (result.joint(pin.name).rate for pin in pins)
+    assert np.all(W > -1e-8)
+    assert np.all(W - h > -1e-8)
+    assert len(result.events) > 3
+    for name, on in (("pawl", "wheel"), ("stop", "wheel")):
+        assert result.reaction(name, on=on).torque[:, 2].min() > -1e-7
+    assert abs(result.energy().drift).max() < 1e-6

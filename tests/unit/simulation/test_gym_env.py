@@ -5,6 +5,7 @@ import pytest
 
 import haugmbd as mbd
 from joints import RJ, TJ
+from tests.support.needed import need
 
 pytestmark = pytest.mark.slow
 NAMES = ["rail.displacement", "pin.angle", "rail.rate", "pin.rate"]
@@ -42,7 +43,7 @@ def env(**more):
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_it_passes_the_checks_of_gymnasium_and_repeats():
-    checker = pytest.importorskip("gymnasium.utils.env_checker")
+    checker = need("gymnasium.utils.env_checker")
     made = env()
     checker.check_env(made, skip_render_check=True)
     runs = []
@@ -61,7 +62,7 @@ def test_it_passes_the_checks_of_gymnasium_and_repeats():
 
 
 def test_a_linear_controller_balances_it_and_the_plant_is_its_linearization():
-    pytest.importorskip("gymnasium")
+    need("gymnasium")
     from scipy.linalg import solve_continuous_are  # noqa: PLC0415
 
     plant = mbd.linearize(cart_pole(), inputs=["motor"], outputs=NAMES[:2], coordinates=NAMES[:2])
@@ -80,7 +81,7 @@ def test_a_linear_controller_balances_it_and_the_plant_is_its_linearization():
     [({"low": 1.0, "high": -1.0}, "must be below"), ({"low": [1.0, 2.0, 3.0]}, "motor"), ({"reward": 3}, "must be a function")],
 )
 def test_wrong_arguments(more, what):
-    pytest.importorskip("gymnasium")
+    need("gymnasium")
     with pytest.raises(mbd.UsageError, match=what):
         env(**more)
 

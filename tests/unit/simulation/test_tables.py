@@ -70,7 +70,7 @@ def test_the_dataset_has_everything_with_units(crank):
     np.testing.assert_array_equal(data["violation_velocity"].sel(joint="S"), crank.violation("velocity", by="joint")["S"])
     np.testing.assert_array_equal(data["lam"], crank.lam)
     assert data["load.wind.force"].dims == ("time", "wind body", "xyz")
-    assert len(data.to_dataframe()) > 0  # an empty dimension would leave no line
+    assert len(data.isel(time=slice(2)).to_dataframe()) > 0  # an empty dimension would leave no line
     assert data.attrs["integrator"] == crank.settings["integrator"]
 
 

@@ -1,9 +1,12 @@
 """Methods and data of one's own in the bench: a function that makes a whole run, and results that are there already."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import haugmbd as mbd
+from haugmbd.study.comparison import report
 from joints import RJ
 
 
@@ -53,13 +56,14 @@ def test_a_function_of_ones_own_is_a_row_like_the_librarys():
 
 
 @pytest.mark.slow
-def test_its_order_and_its_work(tmp_path):
+def test_its_order_and_its_work(tmp_path, monkeypatch):
     system = pendulum()
     found = mbd.convergence(system, [OWN], 0.4, h=[0.02, 0.01, 0.005], groups=["positions", "velocities"])
     assert found.order("own Heun", "velocities") == pytest.approx(2.0, abs=0.15)
     work = mbd.work_precision(system, [OWN], 0.4, h=[0.02, 0.01], groups=["positions"], repeats=1)
     assert np.isfinite(work.errors("own Heun", "positions")).all()
-    assert mbd.compare(system, [OWN], 0.4, h=0.01).report(tmp_path / "x.html").exists()
+    monkeypatch.setattr(report, "_svg", lambda ax: ax.figure.canvas.draw() or "")
+    assert mbd.compare(system, [OWN], 0.4, h=0.01, repeats=1).report(tmp_path / "x.html").exists()
 
 
 def scipy_run(model, t_end, rtol=1e-6, atol=1e-9):
@@ -161,3 +165,37 @@ def test_what_fails_is_a_row_with_its_reason():
 def test_wrong_arguments(make, what):
     with pytest.raises(mbd.UsageError, match=what):
         make()
+
+
+def test_every_study_passes_its_step_and_tolerances_to_a_run() -> None:
+    """All of h, rtol and atol that its signature names and that it does not have yet; a number that is needed and missing is asked for."""
+    seen: list[dict[str, float | None]] = []
+
+    def run(model: mbd.Model, t_end: float, h: float | None = None, rtol: float | None = None) -> mbd.Result:
+        seen.append({"h": h, "rtol": rtol})
+        return mbd.simulate(model, t_end=t_end, h=1e-2)
+
+    def needs(model: mbd.Model, t_end: float, h: float) -> mbd.Result:
+        return mbd.simulate(model, t_end=t_end, h=h)
+
+    mbd.compare(pendulum(), [mbd.Method(run=run)], 0.02, h=5e-3, rtol=1e-6, reference=False, repeats=1)
+    assert seen[0] == {"h": 5e-3, "rtol": 1e-6}
+    seen.clear()
+    mbd.compare(pendulum(), [mbd.Method(run=run).with_step(2e-3)], 0.02, h=5e-3, reference=False, repeats=1)
+    assert seen[0] == {"h": 2e-3, "rtol": None}
+    assert mbd.compare(pendulum(), [mbd.Method(run=needs)], 0.02, h=5e-3, reference=False, repeats=1).row("needs")["steps"] == 4
+    with pytest.raises(mbd.UsageError, match=r"needs.* needs h.*compare\(h=\.\.\.\)"):
+        mbd.compare(pendulum(), [mbd.Method(run=needs)], 0.02, reference=False)
+
+
+def test_a_report_of_runs_that_are_there_already(tmp_path: Path) -> None:
+    """Of this process, of a file, and of a function: their settings stand in the table as texts, without quotes and addresses."""
+    first = mbd.simulate(pendulum(), t_end=0.02, h=1e-2)
+    loaded = mbd.load(first.save(tmp_path / "run.npz"))
+    methods = [mbd.Method(integrator=mbd.RK4(h=1e-2)), OWN]
+    found = mbd.compare(pendulum(), methods, 0.02, h=1e-2, results={"first": first, "loaded": loaded}, reference=False, repeats=1)
+    rows = [found.row(label) for label in found.labels]
+    texts = [row[name] for row in rows for name in ("formulation", "integrator", "stabilization")]
+    assert not any(text.startswith("'") or " at 0x" in text for text in texts)
+    assert rows[0]["integrator"] == rows[2]["integrator"] == rows[3]["integrator"]
+    assert "HAUG" in found.report(tmp_path / "report.html").read_text().upper()

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
-from haugmbd import interactive
+from haugmbd import gallery, interactive
+from haugmbd.engine.blob import blob_of_model
 from haugmbd.engine.host import library_for
 from haugmbd.gallery import double_pendulum, four_bar
+from haugmbd.interactive import apart
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.sensitivity.parameters import driver_constants, varied_model
 from joints import RJ
@@ -220,11 +222,31 @@ def test_the_pointer_drags_a_body_and_lets_it_go(chromium, tmp_path):
 
 @needs_engine
 @pytest.mark.slow
-def test_a_page_is_small_beside_three_js(tmp_path):
+@pytest.mark.parametrize("make", [lambda: gallery.chain(20), gallery.jansen_leg], ids=["20 bodies", "redundant rows"])
+def test_a_page_is_small_beside_three_js(tmp_path, make):
     from haugmbd.viewer.animate import _read  # noqa: PLC0415
 
-    text = four_bar().live(tmp_path / "x.html", ["gravity[2]"]).read_text()
+    text = make().live(tmp_path / "x.html", ["gravity[2]"]).read_text()
     assert len(text) - len(_read("bundle", "three.min.js")) <= 260_000
+
+
+@pytest.mark.parametrize("name", ["four_bar", "peaucellier"])
+def test_a_blob_comes_back_from_its_difference_to_another(name):
+    """Of another stabilization: other arrays, and some of another size."""
+    model, method = getattr(gallery, name)().compile(), mbd.RK4(h=1e-3)
+    rules = (mbd.Projection(), mbd.Baumgarte.critical(0.02), None)
+    first, *others = (blob_of_model(model, h=1e-3, integrator=method, stabilization=rule).bytes() for rule in rules)
+    before = np.frombuffer(first, dtype="<u4")
+    for blob in others:
+        pieces, data = apart(blob, first)
+        found = np.frombuffer(data, dtype="<u4").copy()
+        for k, (start, shift) in enumerate(pieces):
+            end = pieces[k + 1][0] if k + 1 < len(pieces) else found.size
+            there = np.arange(start, end) + shift
+            inside = (there >= 0) & (there < before.size)
+            found[start:end][inside] += before[there[inside]]
+        assert found.tobytes() == blob
+        assert np.count_nonzero(np.frombuffer(data, dtype="<u4")) < 0.2 * found.size
 
 
 @needs_engine

@@ -10,6 +10,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import slider_crank
+from tests.support.needed import need
 
 pytestmark = pytest.mark.slow
 
@@ -20,7 +21,7 @@ def ran():
 
 
 def test_an_mcap_recording_has_the_motion_and_its_shapes(ran, tmp_path):
-    pytest.importorskip("mcap")
+    need("mcap")
     from mcap.reader import make_reader  # noqa: PLC0415  an extra
 
     with ran.to_mcap(tmp_path / "x.mcap", frames=5).open("rb") as file:

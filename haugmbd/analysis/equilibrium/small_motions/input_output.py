@@ -41,7 +41,7 @@ from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY, WIDTH
 from haugmbd.math.euler_parameters import product
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.simulation.results.named_outputs import Output, Reader, meant_outputs
+from haugmbd.simulation.results.named_outputs import Output, Reader, meant_outputs, need_quantity_of_one_state
 from haugmbd.simulation.results.result import Result
 
 SIZES = (1.0, 0.1)
@@ -139,6 +139,8 @@ def state_space(
     evaluator, y = make_residual_evaluator(free.model, steady, free.state), free.state.y.copy()
     u = np.zeros((model.nb + 1, 6)) if motions is not None else bodies_in(free.model, y)[:, VELOCITY:WIDTH].copy()
     known = () if outputs is None else meant_outputs(Reader(Result(free.model, np.array([state.t]), y[None])), free.model, outputs)
+    for one in known:
+        need_quantity_of_one_state(model, one.kind, one.what, one.text)
     opening = Opening(free.model, evaluator, free.offsets, y, u, state.t, _frame_of_bodies(np.zeros(0, int)), known, np.zeros(0))
     basis, chosen, names = _basis(opening, motions)
     frame, names = _frame(opening, chosen, names, coordinates)
@@ -210,7 +212,7 @@ def _floors(opening: Opening) -> Array:
     )
     force = max(force, float(model.mass.max(initial=0.0)) * a * max(1.0, opening.evaluator.length))
     sizes = {"reaction": force, "load": force, "driver": force, "energy": force}
-    return np.array([a if one.what in ("a", "acceleration") else sizes.get(one.kind, 1.0) for one in opening.outputs])
+    return np.array([a if one.what in ("a", "acceleration", "v_dot") else sizes.get(one.kind, 1.0) for one in opening.outputs])
 
 
 # ----------------------------------------------------------------------------------------------------------------- coordinates

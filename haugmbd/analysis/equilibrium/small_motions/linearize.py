@@ -162,7 +162,7 @@ def linearize(
         "pid.setpoint", "command.u" (an output of a Block). What prescribes the value stays, and the input is added to it.
     outputs : sequence of str, optional
         Names of quantities: "joint.pin.angle", "body.bob.r[0]", "reaction.pin.force[2]", "load.strut.force", "point.bob(0, 0, 1).v[0]",
-        "energy.total", ..., or the short names of signals, such as "pin.angle". By default the states.
+        "energy.kinetic", ..., or the short names of signals, such as "pin.angle". By default the states.
     coordinates : sequence of str, optional
         Coordinates of joints or bodies, such as "pin.angle", as many as degrees of freedom; with their rates they are the states. By
         default displacements and rotations of bodies that are chosen from the pose.

@@ -30,6 +30,7 @@ from haugmbd.deprecated import NamesMeant, did_you_mean, public_class
 from haugmbd.errors import UsageError
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
+from haugmbd.plotting.style import side_legend, stacked_axes
 
 SLOW = 20.0
 """Slowest time constants that a step response shows by default."""
@@ -154,13 +155,8 @@ class StateSpace(NamesMeant):
         UsageError
             If matplotlib is not installed, or a name means nothing.
         """
-        try:
-            from matplotlib.figure import Figure  # noqa: PLC0415  imported only where a figure is made
-        except ImportError:
-            raise UsageError('bode needs matplotlib: pip install "haugmbd[plot]".') from None
         w = self._frequencies() if w is None else np.asarray(w, dtype=np.float64)
-        figure = Figure(layout="constrained")
-        upper, lower = figure.subplots(2, 1, sharex=True)
+        figure, (upper, lower) = stacked_axes(2)
         for name_i in self.inputs if input is None else (input,):
             for name_o in self.outputs if output is None else (output,):
                 H = self.frequency_response(w, input=name_i, output=name_o)
@@ -170,9 +166,7 @@ class StateSpace(NamesMeant):
         upper.set_ylabel("magnitude [dB]")
         lower.set_ylabel("phase [deg]")
         lower.set_xlabel("frequency [rad/s]")
-        upper.legend()
-        for axes in (upper, lower):
-            axes.grid(visible=True, which="both", alpha=0.3)
+        side_legend(upper)
         return figure
 
     def step_response(self, t: Any = None, *, input: str | None = None, output: str | None = None) -> tuple[Array, Array]:
@@ -227,7 +221,7 @@ class StateSpace(NamesMeant):
         """
         self._need_proper("to_control")
         try:
-            import control  # type: ignore[import-not-found, unused-ignore]  # noqa: PLC0415  optional
+            import control  # noqa: PLC0415  optional
         except ImportError:
             raise UsageError("to_control needs python-control: pip install control; to_scipy() needs SciPy only.") from None
         names = {"inputs": _undotted(self.inputs), "outputs": _undotted(self.outputs), "states": _undotted(self.states)}

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import haugmbd as mbd
 import joints
@@ -170,3 +171,47 @@ def test_each_leg_of_a_table_carries_up_to_half_of_the_weight_and_at_the_edge_of
         ends = ((half, half) if k < 2 else (0.0, 0.0)) if edge else (0.0, half)
         np.testing.assert_allclose((low, high), ends, rtol=0.0, atol=1e-7)
         assert bool(leg.unique[-1, 0, 0]) == edge
+
+
+@pytest.mark.slow
+def test_a_ball_that_slips_around_a_pipe_has_friction_against_its_slip():
+    """It slips through the bottom of the pipe, where its direction has turned by more than a right angle, to its first rolling."""
+    R, a, m, mu, start = 0.6, 0.05, 0.3, 0.06, 1.1
+    rho, J = R - a, 0.4 * m * a * a
+    system = mbd.System("pipe", gravity=(0, 0, -G))
+    ball = system.add(mbd.Body("ball", m, (J,) * 3, r=(rho * np.sin(start), 0, -rho * np.cos(start))))
+    pipe = mbd.Cylinder(0.7, 3.0, inner_radius=R, axis=(0, 1, 0))
+    system.add(mbd.Contact("wall", system.ground, ball, shape_i=pipe, shape_j=mbd.Sphere(a), mu=mu))
+    result = run(system, 0.62)
+    assert not result.events
+    # th'' = -g sin(th) / rho + mu (g cos(th) / rho + th'^2),  J w' = -a mu N, from rest: the ball slips towards -th
+    exact = solve_ivp(
+        lambda t, q: (q[1], -G / rho * np.sin(q[0]) + mu * (G / rho * np.cos(q[0]) + q[1] ** 2)),
+        (0.0, 0.62),
+        (start, 0.0),
+        rtol=1e-12,
+        atol=1e-13,
+        method="DOP853",
+    )
+    angle = exact.y[0, -1]
+    np.testing.assert_allclose(result["ball"].r[-1], (rho * np.sin(angle), 0, -rho * np.cos(angle)), rtol=0.0, atol=1e-8)
+
+
+@pytest.mark.slow
+def test_a_sprung_box_on_a_belt_grazes_its_speed_once_a_turn():
+    """x = mu m g / k + v / w sin w (t - t0): the slip begins slowly, as t^2, and ends at zero, where the force is at its limit again."""
+    v, k, mu, T = 0.5, 40.0, 0.4, 1.5
+    system = mbd.System("belt", gravity=(0, 0, -G))
+    belt = system.add(mbd.Body("belt", 3.0, (1, 1, 1), v=(v, 0, 0)))
+    rail = system.add(joints.TJ("rail", system.ground, belt, point=(0, 0, 0), axis=(1, 0, 0)))
+    system.add(joints.TranslationDriver("drive", rail, mbd.Expression(f"{v} * t")))
+    box = system.add(mbd.Body("box", 1.0, (0.01,) * 3, r=(0, 0, 0.05), v=(v, 0, 0)))
+    system.add(mbd.Contact("face", belt, box, shape_i=mbd.Plane(), shape_j=mbd.Sphere(0.0, center=(0, 0, -0.05)), mu=mu))
+    system.add(joints.Parallel("upright", system.ground, box, axis=(1, 0, 0)))
+    system.add(joints.Perpendicular("level", system.ground, box, axis_i=(0, 1, 0), axis_j=(0, 0, 1)))
+    system.add(mbd.TSDA("spring", system.ground, box, point_i=(-1, 0, 0.05), point_j=(0, 0, 0.05), k=k, l0=1.0))
+    result = run(system, T)
+    begins, w = mu * G / k / v, np.sqrt(k)
+    assert abs(when(result, "face: slips") - begins) <= TIGHT
+    assert abs(result["box"].r[-1, 0] - (mu * G / k + v / w * np.sin(w * (T - begins)))) <= 1e-8
+    assert result.counters.steps < 800

@@ -100,3 +100,39 @@ def test_the_ruler_sees_a_force_that_breaks_the_laws():
     check = mbd.simulate(system, 0.2, rtol=1e-6).check_contacts()
     assert check.overlap.max() > 1e-5
     assert check.worst > 1e-3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_bodies_that_meet_within_a_step_do_not_overlap_at_its_end(seed):
+    """Boxes that fall into a corner of floor and wall, and strike each other: gaps as well as the laws, at every stored state."""
+    rng = np.random.default_rng(seed)
+    system = mbd.System("corner", gravity=(0, 0, -G))
+    boxes = []
+    for k in range(3):
+        turn = rng.normal(size=4)
+        size = tuple(rng.uniform(0.05, 0.15, 3))
+        start = {"r": (0.3 * k, 0, 0.3), "p": turn / np.linalg.norm(turn), "v": (rng.uniform(1, 3), 0, -1)}
+        boxes.append(system.add(mbd.Body(f"box {k}", 1.0, (0.003,) * 3, **start, shape=mbd.Box(size))))
+    walls = [(system.ground, mbd.Plane()), (system.ground, mbd.Plane(point=(0.9, 0, 0), normal=(-1, 0, 0)))]
+    system.add(mbd.Contacts("all", [*walls, *boxes], mu=0.4, restitution=0.3))
+    check = mbd.simulate(system, 0.3, h=2e-3, integrator=mbd.MoreauJean()).check_contacts()
+    assert check.worst <= 1e-10, check
+
+
+SHAPES = {"point": mbd.Sphere(0.0), "ball": mbd.Sphere(0.1), "capsule": mbd.Capsule(0.1, 0.2, axis=(0, 1, 0))}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SHAPES)
+def test_what_slides_off_a_table_falls(name):
+    """A point that presses is held as long as its face is there; the time-stepping run is beside the event-driven one."""
+    system, shape = mbd.System("table", gravity=(0, 0, -G)), SHAPES[name]
+    table = mbd.Box((1.0, 0.4, 0.1), center=(-0.5, 0, -0.05))
+    body = system.add(mbd.Body("body", 1.0, (0.01,) * 3, r=(-0.02, 0, shape.radius), v=(1.0, 0, 0)))
+    system.add(mbd.Contact("top", system.ground, body, shape_i=table, shape_j=shape))
+    exact = mbd.simulate(system, 0.3, rtol=1e-8)
+    assert exact["body"].r[-1, 2] < exact["body"].r[0, 2] - 0.15
+    stepped = mbd.simulate(system, 0.3, h=1e-3, integrator=mbd.MoreauJean())
+    assert np.abs(stepped["body"].r[-1] - exact["body"].r[-1]).max() <= 2e-3
+    assert max(exact.check_contacts().worst, stepped.check_contacts().worst) <= 1e-9

@@ -146,3 +146,60 @@ def test_a_run_that_would_need_too_much_memory_is_refused_before_its_first_step(
     model = bouncing_balls(np.random.default_rng(2)).compile()
     with pytest.raises(mbd.UsageError, match="would be stored"):
         mbd.simulate(model, 1e9, h=1e-6)
+
+
+CHOICES = {"every third": {"store_every": 3}, "given times": {"t_eval": np.linspace(0.0, 0.45, 17)}}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("choice", CHOICES)
+def test_flights_store_the_states_that_are_wanted(kind, choice, monkeypatch):
+    model = KINDS[kind](np.random.default_rng(1)).compile()
+    quick, number = run(monkeypatch, model, flights=True, alone=True, h=2e-3, **CHOICES[choice])
+    slow, _ = run(monkeypatch, model, flights=False, alone=True, h=2e-3, **CHOICES[choice])
+    assert number > 0
+    assert [(event.name, event.t) for event in quick.events] == [(event.name, event.t) for event in slow.events]
+    np.testing.assert_array_equal(quick.t, slow.t)
+    np.testing.assert_array_equal(quick.y, slow.y)
+    for joint in model.joints.values():
+        if hasattr(joint, "angle"):
+            np.testing.assert_array_equal(quick.value(joint.angle), slow.value(joint.angle))
+    assert [len(segment) for segment in quick.segments] == [len(segment) for segment in slow.segments]
+    assert (quick.message, quick.counters.steps) == (slow.message, slow.counters.steps)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_events_of_the_user_are_found_in_flights(seed, monkeypatch):
+    model = bouncing_balls(np.random.default_rng(seed)).compile()
+    events = [
+        mbd.Event("top", lambda t, state: state.v[1, 2], direction=-1),
+        mbd.Event("tick", lambda t, state: np.sin(2.0 * np.pi * 13.0 * (t + 0.003))),
+        mbd.Event("turned", lambda t, state: state.omega_bar[2, 0] - 0.1),
+    ]
+    quick, number = run(monkeypatch, model, flights=True, alone=True, h=2e-3, events=events)
+    slow, _ = run(monkeypatch, model, flights=False, alone=True, h=2e-3, events=events)
+    assert number > 0
+    assert [event.name for event in quick.events] == [event.name for event in slow.events]
+    np.testing.assert_allclose([event.t for event in quick.events], [event.t for event in slow.events], rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(quick.y, slow.y)
+
+
+def test_an_event_that_ends_the_run_and_one_that_fails_end_a_flight(monkeypatch):
+    model = bouncing_balls(np.random.default_rng(0)).compile()
+    ends = [mbd.Event("late", lambda t, state: t - 0.3, terminal=True)]
+    quick, _ = run(monkeypatch, model, flights=True, alone=True, h=2e-3, events=ends)
+    slow, _ = run(monkeypatch, model, flights=False, alone=True, h=2e-3, events=ends)
+    np.testing.assert_array_equal(quick.y, slow.y)
+    assert quick.message == slow.message
+
+    def fails(t, state):
+        if t > 0.3:
+            raise ValueError("no more")
+        return 1.0
+
+    results = []
+    for flights in (True, False):
+        with pytest.raises(mbd.SimulationError, match="no more") as error:
+            run(monkeypatch, model, flights=flights, alone=True, h=2e-3, events=[mbd.Event("fails", fails)])
+        results.append(error.value.result)
+    np.testing.assert_array_equal(results[0].y, results[1].y)

@@ -1,0 +1,36 @@
+"""The names of this package: each is imported when it is first used, see `haugmbd.names_on_demand`, which reads this file."""
+
+from haugmbd.integrators.events import Event as Event
+from haugmbd.integrators.events import EventRecord as EventRecord
+from haugmbd.integrators.explicit.dop853 import DOP853 as DOP853
+from haugmbd.integrators.explicit.dormand_prince import DormandPrince as DormandPrince
+from haugmbd.integrators.explicit.heun import Heun as Heun
+from haugmbd.integrators.explicit.lie import RKMK4 as RKMK4
+from haugmbd.integrators.explicit.lie import CrouchGrossman3 as CrouchGrossman3
+from haugmbd.integrators.explicit.rk3 import RK3 as RK3
+from haugmbd.integrators.explicit.rk4 import RK4 as RK4
+from haugmbd.integrators.explicit.scipy_solver import SciPySolver as SciPySolver
+from haugmbd.integrators.explicit.scipy_solver import ode_function as ode_function
+from haugmbd.integrators.explicit.semi_implicit_euler import SemiImplicitEuler as SemiImplicitEuler
+from haugmbd.integrators.hem4 import HEM4 as HEM4
+from haugmbd.integrators.implicit.bdf import BDF as BDF
+from haugmbd.integrators.implicit.constraint_form import GGL as GGL
+from haugmbd.integrators.implicit.constraint_form import HillerAnantharaman as HillerAnantharaman
+from haugmbd.integrators.implicit.constraint_form import Index2 as Index2
+from haugmbd.integrators.implicit.constraint_form import Index3 as Index3
+from haugmbd.integrators.implicit.generalized_alpha import HHT as HHT
+from haugmbd.integrators.implicit.generalized_alpha import GeneralizedAlpha as GeneralizedAlpha
+from haugmbd.integrators.implicit.generalized_alpha import Newmark as Newmark
+from haugmbd.integrators.implicit.generalized_alpha_r7 import GeneralizedAlphaR7 as GeneralizedAlphaR7
+from haugmbd.integrators.implicit.newton import FullNewton as FullNewton
+from haugmbd.integrators.implicit.newton import ModifiedNewton as ModifiedNewton
+from haugmbd.integrators.implicit.radau import RadauIIA as RadauIIA
+from haugmbd.integrators.implicit.trapezoidal import Trapezoidal as Trapezoidal
+from haugmbd.integrators.moreau_jean import MoreauJean as MoreauJean
+from haugmbd.integrators.rattle import RATTLE as RATTLE
+from haugmbd.integrators.stabilization.base import Stabilization as Stabilization
+from haugmbd.integrators.stabilization.baumgarte import Baumgarte as Baumgarte
+from haugmbd.integrators.stabilization.energy_projection import EnergyProjection as EnergyProjection
+from haugmbd.integrators.stabilization.none import Unstabilized as Unstabilized
+from haugmbd.integrators.stabilization.projection import Projection as Projection
+from haugmbd.integrators.stabilization.unweighted_projection import UnweightedProjection as UnweightedProjection
