@@ -481,7 +481,8 @@ def optimize(
         raise UsageError("method 'L-BFGS-B' takes no constraints: take 'SLSQP' or 'trust-constr'.")
     if outputs is None and any(not isinstance(limit[0], str) or limit[0] != objective for limit in constraints):
         raise UsageError("optimize with constraints needs outputs=: the names that objective and constraints take.")
-    problem, of = problem_of(build, p, objective, outputs, run, t, arguments, goes_on=True)
+    # a search that goes on from its file meets the same numbers to the bit: no point tells of the next
+    problem, of = problem_of(build, p, objective, outputs, run, t, arguments, goes_on=store is None)
     names = (objective,) if outputs is None else tuple(o.text for o in problem.names(dict(problem.p)))
     limits = [Objective(limit[0], names, over_time=t is not None) for limit in constraints]
     ranges = [(float(limit[1]), float(limit[2])) for limit in constraints]
