@@ -24,6 +24,7 @@ from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy.optimize import lsq_linear
 
 from haugmbd.compiled.array_types import Array
@@ -425,7 +426,7 @@ class LeastSquares(NamedTuple):
     r: Array
     J: Array
     success: bool
-    at_bounds: Array
+    at_bounds: npt.NDArray[np.bool_]
 
 
 def least_squares(

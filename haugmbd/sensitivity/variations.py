@@ -155,11 +155,15 @@ class Design:
         need_constant_masses(self.model, "sensitivity")
         need_no_freewheels(self.model, "sensitivity")
         need_drivers_of_time(self.model, "sensitivity")
-        self.names = lambda values: tuple(resolved(self.model, output) for output in names(values))
+        self._names = names
         self.outputs = self.names(dict(p))
         self._sides: dict[str, tuple[Variation, Variation]] = {}
         self._plus: dict[str, Variation] = {}
         self._outputs_at: dict[tuple[str, float], tuple[Output, ...]] = {}
+
+    def names(self, values: Mapping[str, float]) -> tuple[Output, ...]:
+        """Return the outputs at values of the parameters."""
+        return tuple(resolved(self.model, output) for output in self._names(values))
 
     @cached_property
     def calls_python(self) -> bool:
@@ -513,7 +517,7 @@ class Piece(Design):
 
     def __init__(self, whole: Design, model: Model, varied: Callable[[Variation], Model]) -> None:
         self.whole, self._varied = whole, varied
-        self.build, self.p, self.names, self.triads, self.built = whole.build, whole.p, whole.names, whole.triads, whole.built
+        self.build, self.p, self._names, self.triads, self.built = whole.build, whole.p, whole.names, whole.triads, whole.built
         self.model, self.outputs, self._sides, self._plus, self._outputs_at = model, whole.outputs, {}, {}, {}
 
     def moved(self, steps: Mapping[str, float]) -> Variation:
