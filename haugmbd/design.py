@@ -28,13 +28,14 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from inspect import signature
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import NonlinearConstraint, minimize
 
-from haugmbd.choices import is_one_of
+from haugmbd.choices import check_flags, is_one_of
 from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.scalars import LANES
 from haugmbd.deprecated import public_class
@@ -146,6 +147,7 @@ def gradient(
     angles, and no contacts, stops, friction or functions of Python act.
     Source: Griewank and Walther (2008), ch. 4.
     """
+    check_flags(**({} if adjoint is None else {"adjoint": adjoint}))
     problem, of = problem_of(build, p, objective, outputs, run, t, arguments)
     if adjoint is not False and problem.run == "simulate" and (adjoint or len(problem.p) > LANES):
         found = _by_adjoint(problem, of, asked=bool(adjoint))
@@ -200,6 +202,7 @@ class Objective:
             k = names.index(given)
             self._function: Callable[[Any], Any] = lambda z: z[..., -1, k] if over_time else z[..., k]
         elif callable(given):
+            _need_one_argument(given)
             self._function = given
         else:
             raise UsageError(f"objective = {given!r:.60} must be the name of an output, or a function of the outputs.")
@@ -267,11 +270,23 @@ class Objective:
         self._checked = True
 
 
+def _need_one_argument(objective: Callable[..., Any]) -> None:
+    """Raise UsageError for a function that does not take an array of outputs."""
+    try:
+        signature(objective).bind(None)
+    except TypeError as error:
+        raise UsageError(f"objective = {objective!r:.60} must be a function of an array of outputs: {error}.") from None
+    except ValueError:  # of a built-in function nothing is known
+        return
+
+
 METHODS = ("SLSQP", "trust-constr", "L-BFGS-B")
 NOWHERE = 100.0
 """Objective, relative to the largest of the search, of a point where the mechanism does not exist."""
 MOST = 100
 """Iterations, at most."""
+MOST_OF_ALL = 2**31 - 1
+"""Iterations, samples and seeds that are whole numbers of every library."""
 CONVERGED = 1e-9
 """Relative change of the objective at which the search ends."""
 
@@ -456,11 +471,18 @@ def optimize(
     """
     if not is_one_of(method, METHODS):
         raise UsageError(f"method = {method!r} must be one of {', '.join(map(repr, METHODS))}.")
+    if not isinstance(constraints, list | tuple):
+        raise UsageError(f"constraints = {constraints!r:.60} must be a list of (objective, lower, upper).")
+    for limit in constraints:
+        _need_limits(limit)
+    if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= MOST_OF_ALL:
+        raise UsageError(f"most = {most!r} must be a whole number of iterations, 1 to {MOST_OF_ALL}.")
     if constraints and method == "L-BFGS-B":
         raise UsageError("method 'L-BFGS-B' takes no constraints: take 'SLSQP' or 'trust-constr'.")
     if outputs is None and any(not isinstance(limit[0], str) or limit[0] != objective for limit in constraints):
         raise UsageError("optimize with constraints needs outputs=: the names that objective and constraints take.")
-    problem, of = problem_of(build, p, objective, outputs, run, t, arguments, goes_on=True)
+    # a search that goes on from its file meets the same numbers to the bit: no point tells of the next
+    problem, of = problem_of(build, p, objective, outputs, run, t, arguments, goes_on=store is None)
     names = (objective,) if outputs is None else tuple(o.text for o in problem.names(dict(problem.p)))
     limits = [Objective(limit[0], names, over_time=t is not None) for limit in constraints]
     ranges = [(float(limit[1]), float(limit[2])) for limit in constraints]
@@ -484,6 +506,19 @@ def optimize(
         return _found(search, ranges, method, most)
     finally:
         kept.close()
+
+
+def _need_limits(limit: Any) -> None:
+    """Raise UsageError unless a constraint is an objective with two limits."""
+    try:
+        _, low, high = limit
+        right = float(low) <= float(high)
+    except (TypeError, ValueError):
+        right = False
+    if not right:
+        raise UsageError(
+            f"constraint {limit!r:.80} must be (objective, lower, upper), with lower <= upper, such as ('joint.pin.angle', 0.0, 1.0)."
+        )
 
 
 def _found(search: Search, ranges: Sequence[tuple[float, float]], method: str, most: int) -> Optimum:
@@ -632,8 +667,9 @@ def tolerances(
         raise UsageError(
             f"tolerances: {', '.join(map(repr, missing))} have no standard deviation: give mbd.Parameter(value, sd=...)."
         )
-    if isinstance(samples, bool) or not isinstance(samples, int) or samples < 0:
-        raise UsageError(f"samples = {samples!r} must be a whole number, 0 for none.")
+    for name, number in (("samples", samples), ("seed", seed)):
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= MOST_OF_ALL:
+            raise UsageError(f"{name} = {number!r} must be a whole number from 0 to {MOST_OF_ALL}; samples=0 are none.")
     found: Sensitivity = sensitivity(build, parameters, outputs, run=run, **arguments)
     sd = np.array([float(parameters.part(name).sd or 0.0) for name in parameters])
     parts = (found.jacobian * sd) ** 2

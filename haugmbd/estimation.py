@@ -24,6 +24,7 @@ from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy.optimize import lsq_linear
 
 from haugmbd.compiled.array_types import Array
@@ -242,7 +243,7 @@ def identifiability(
     over = problem.over_time(problem.p.values_array)
     if not np.isfinite(over.jacobian).all():
         raise UsageError("an output is not unique: it depends on how redundant rows share their load, and tells nothing.")
-    size = np.abs(over.values).max(axis=0) if sigma is None else np.broadcast_to(np.asarray(sigma, float), over.values.shape[1:])
+    size = np.abs(over.values).max(axis=0) if sigma is None else _sigma_of_outputs(sigma, over.values.shape[1])
     J = over.jacobian / np.where(size > 0.0, size, 1.0)[None, :, None] * problem.p.sizes
     rank = RankOf.of(J.reshape(-1, len(problem.p)), problem.p.names)
     return Identifiability(problem.p.names, rank.rank, rank.null_directions, rank.singular_values, rank)
@@ -385,11 +386,12 @@ def fit(build: Any, data: Any, p: Any, *, t: Any, sigma: Any = None, run: str = 
         If the fit did not converge, or the data do not tell parameters apart.
     """
     parameters = as_parameters(p)
+    given = need_times(arguments, run, t)
     names, wanted = _read_data(data, t)
     outputs: Any = (
         (lambda **values: [key(**values) if callable(key) else key for key in names]) if any(map(callable, names)) else names
     )
-    problem = Problem(build, parameters, outputs, run, need_times(arguments, run, t), goes_on=True)
+    problem = Problem(build, parameters, outputs, run, given, goes_on=True)
     scale = _read_sigma(sigma, names)
     here = np.isfinite(wanted)
     sizes = problem.p.sizes
@@ -424,7 +426,7 @@ class LeastSquares(NamedTuple):
     r: Array
     J: Array
     success: bool
-    at_bounds: Array
+    at_bounds: npt.NDArray[np.bool_]
 
 
 def least_squares(
@@ -444,7 +446,7 @@ def least_squares(
             if came > ROUGH:  # the end is told by an exact Jacobian
                 J, came = jacobian(x, 0.0), 0.0
                 continue
-            return LeastSquares(x, r, J, True, (x <= lower) | (x >= upper))
+            return LeastSquares(x, r, J, success=True, at_bounds=(x <= lower) | (x >= upper))
         trial = np.clip(x + step, lower, upper)
         there = residuals(trial, size)
         gain = (squares - float(there @ there)) / predicted if np.isfinite(there).all() else -1.0
@@ -452,10 +454,10 @@ def least_squares(
             x, r, J, came = trial, there, jacobian(trial, size), size
             far = 2.0 * far if gain > GOOD_GAIN and size > 0.5 * far else far if gain > POOR_GAIN else 0.5 * size
         elif size <= ROUNDED and np.isfinite(there).all():  # the sum of squares is rounding: nothing is left to gain
-            return LeastSquares(x, r, J, True, (x <= lower) | (x >= upper))
+            return LeastSquares(x, r, J, success=True, at_bounds=(x <= lower) | (x >= upper))
         else:
             far = 0.25 * size
-    return LeastSquares(x, r, J, False, (x <= lower) | (x >= upper))
+    return LeastSquares(x, r, J, success=False, at_bounds=(x <= lower) | (x >= upper))
 
 
 def _step(J: Array, r: Array, low: Array, high: Array) -> Array:
@@ -528,11 +530,19 @@ def _read_data(data: Any, t: Any) -> tuple[list[Any], Array]:
     number = len(np.atleast_1d(np.asarray(t)))
     columns = []
     for name, values in data.items():
-        column = np.atleast_1d(np.asarray(values, dtype=np.float64))
+        try:
+            column = np.atleast_1d(np.asarray(values, dtype=np.float64))
+        except (TypeError, ValueError):
+            raise UsageError(f"data of {name!r} are {values!r:.60}, and must be numbers, NaN where there is none.") from None
         if column.shape != (number,):
             raise UsageError(f"data of {name!r} have shape {column.shape}, and t has {number} times: give one value for each time.")
+        if np.isinf(column).any():
+            raise UsageError(f"data of {name!r} have infinite values: give NaN where there is none.")
         columns.append(column)
-    return list(data), np.array(columns).T
+    wanted = np.array(columns).T
+    if np.isnan(wanted).all():
+        raise UsageError("data have no value: all are NaN.")
+    return list(data), wanted
 
 
 def _read_sigma(sigma: Any, names: list[Any]) -> Array:
@@ -545,6 +555,17 @@ def _read_sigma(sigma: Any, names: list[Any]) -> Array:
     if not (np.isfinite(values).all() and (values > 0.0).all()):
         raise UsageError(f"sigma = {sigma!r:.60} must be a positive number, or one for each name of the data.")
     return values[None]
+
+
+def _sigma_of_outputs(sigma: Any, number: int) -> Array:
+    """Return standard deviations of outputs, (m,)."""
+    try:
+        given = np.asarray(sigma, dtype=np.float64)
+    except (TypeError, ValueError):
+        given = np.full(1, np.nan)
+    if given.shape not in ((), (number,)) or not (np.isfinite(given) & (given > 0.0)).all():
+        raise UsageError(f"sigma = {sigma!r:.60} must be a positive number, or one for each of {number} outputs.")
+    return np.broadcast_to(given, (number,))
 
 
 def _bounds(problem: Problem) -> tuple[Array, Array]:

@@ -29,7 +29,10 @@ from haugmbd.labs.exercises import ball_of_lab16, pendulum_of_lab16, spring_of_l
 p = mbd.Parameters(height=1.0, restitution=0.7)
 S = mbd.sensitivity(ball_of_lab16, p, ["body.ball.r[2]", "impact[0].t"], t_end=1.2, h=1e-2)
 print(S.table())
-S.plot("body.ball.r[2]")
+for name, slopes in zip(S.parameters, S.over_time.jacobian[:, 0].T, strict=True):
+    plt.plot(S.over_time.t, slopes, label=f"height of the ball by {name}")
+plt.xlabel("t [s]")
+plt.legend()
 plt.show()
 
 # %% [markdown]

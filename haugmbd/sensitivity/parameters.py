@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from inspect import signature
 from math import isfinite
 from typing import Any
 
@@ -166,6 +167,8 @@ class Parameters(Mapping[str, float]):
     """
 
     def __init__(self, paths: Mapping[str, Any] | None = None, /, **numbers: Any) -> None:
+        if paths is not None and not isinstance(paths, Mapping):
+            raise UsageError(f"Parameters: {paths!r:.60} must be a dict of numbers by paths, such as {{'link.mass': 2.0}}.")
         given = dict(paths or {})
         twice = sorted(given.keys() & numbers.keys())
         if twice:
@@ -263,6 +266,7 @@ def builder_of(given: Any, p: Parameters) -> Builder:
         )
     if not callable(given):
         raise UsageError(f"{given!r:.60} must be a System, or a function build(**parameters) that returns one.")
+    _need_arguments(given, p)
 
     def build(values: Mapping[str, float]) -> Built:
         with naming(f"build({', '.join(f'{name}={value!r}' for name, value in values.items())})"):
@@ -270,6 +274,20 @@ def builder_of(given: Any, p: Parameters) -> Builder:
         return Built(made)
 
     return build
+
+
+def _need_arguments(build: Callable[..., Any], p: Parameters) -> None:
+    """Raise UsageError if a function does not take the parameters, or needs others."""
+    try:
+        asked = signature(build)
+    except (TypeError, ValueError):  # of a built-in function nothing is known
+        return
+    try:
+        asked.bind(**p)
+    except TypeError as error:
+        raise UsageError(
+            f"build{asked} cannot be called with the parameters {', '.join(p)}: {error}. Each parameter is an argument by its name."
+        ) from None
 
 
 def _by_paths(system: System, p: Parameters) -> Builder:

@@ -37,7 +37,7 @@ from haugmbd.sensitivity.parameters import (
     varied_model,
 )
 from haugmbd.sensitivity.tangents import Lanes
-from haugmbd.simulation.results.named_outputs import Names, Output
+from haugmbd.simulation.results.named_outputs import Names, Output, resolved
 from haugmbd.system.rebuilt import FROZEN
 from haugmbd.workspace.layout import REALS, Pack, place_in, workspace_array
 
@@ -147,7 +147,7 @@ class Design:
     ) -> None:
         self.began, self.seconds = time.process_time(), 0.0
         self.known, self.is_rough, self.remembers = known, is_rough, remembers
-        self.build, self.p, self.names = build, p, names
+        self.build, self.p = build, p
         self.triads = TriadChoices()
         with self.triads.used():
             self.built: Built = build(given_values(p))
@@ -155,10 +155,15 @@ class Design:
         need_constant_masses(self.model, "sensitivity")
         need_no_freewheels(self.model, "sensitivity")
         need_drivers_of_time(self.model, "sensitivity")
-        self.outputs = names(dict(p))
+        self._names = names
+        self.outputs = self.names(dict(p))
         self._sides: dict[str, tuple[Variation, Variation]] = {}
         self._plus: dict[str, Variation] = {}
         self._outputs_at: dict[tuple[str, float], tuple[Output, ...]] = {}
+
+    def names(self, values: Mapping[str, float]) -> tuple[Output, ...]:
+        """Return the outputs at values of the parameters."""
+        return tuple(resolved(self.model, output) for output in self._names(values))
 
     @cached_property
     def calls_python(self) -> bool:
@@ -512,7 +517,7 @@ class Piece(Design):
 
     def __init__(self, whole: Design, model: Model, varied: Callable[[Variation], Model]) -> None:
         self.whole, self._varied = whole, varied
-        self.build, self.p, self.names, self.triads, self.built = whole.build, whole.p, whole.names, whole.triads, whole.built
+        self.build, self.p, self._names, self.triads, self.built = whole.build, whole.p, whole.names, whole.triads, whole.built
         self.model, self.outputs, self._sides, self._plus, self._outputs_at = model, whole.outputs, {}, {}, {}
 
     def moved(self, steps: Mapping[str, float]) -> Variation:

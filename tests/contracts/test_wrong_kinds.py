@@ -59,6 +59,16 @@ def calls() -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
         "result.at": (result.at, {"t": 0.01}),
         "result.state": (result.state, {}),
         "result.plot": (result.plot, {}),
+        "sensitivity": (mbd.sensitivity, {"build": system, "p": {"bob.mass": 1.0}, "outputs": "pin.angle", **run}),
+        "gradient": (mbd.gradient, {"build": system, "p": {"bob.mass": 1.0}, "objective": "pin.angle", "t": times, "h": 1e-2}),
+        "fit": (mbd.fit, {"build": system, "data": {"pin.angle": [0.0, 1.0, 2.0]}, "p": {"pin.q0": 0.1}, "t": times, "h": 1e-2}),
+        "identifiability": (mbd.identifiability, {"build": system, "outputs": "pin.angle", "p": {"bob.mass": 1.0}, **run}),
+        "tolerances": (
+            mbd.tolerances,
+            {"build": system, "outputs": "pin.rate", "p": {"bob.mass": mbd.Parameter(1, sd=0.1)}, **run},
+        ),
+        "optimize": (mbd.optimize, {"build": system, "objective": "pin.angle", "p": {"bob.mass": 1.0}, "most": 1, **run}),
+        "Parameter": (mbd.Parameter, {"value": 1.0}),
         "system.compile": (system.compile, {}),
         "system.save": (system.save, {"path": "x.json"}),
     }
@@ -69,7 +79,7 @@ def calls() -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
     "name",
     """simulate kinematics inverse_dynamics assemble equilibrium linearize accelerations reactions evaluate mobility equations batch
     batch.simulate Stepper result.joint result.reaction result.energy result.violation result.at result.state result.plot
-    system.compile system.save""".split(),
+    sensitivity gradient fit identifiability tolerances optimize Parameter system.compile system.save""".split(),
 )
 def test_a_wrong_kind_is_one_error_of_the_package(name, calls, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -137,3 +137,16 @@ def test_the_pole_on_a_crank_comes_to_rest_upright(returned):
     assert t[-1] >= 6.0
     assert 0.01 < np.abs(angles[:, 1]).max() < 0.2
     assert np.abs(angles[-1]).max() < 1e-2 * np.abs(angles).max()
+
+
+def test_the_designs_of_the_synthesis_are_better_than_their_starts(returned):
+    results, _ = returned["synthesis"]
+    line, toe, torque = results["line"], results["toe"], results["torque"]
+    assert line.success
+    assert toe.success
+    assert torque.success
+    off = max(np.abs(values).max() for values in line.residuals.values())
+    assert off < 0.02  # m, along a line of 0.4 m at constant speed; across it less
+    assert np.abs(list(line.residuals.values())[1]).max() < 2e-3
+    assert toe.value < 1e-4 * toe.history[0].value  # mrad^2
+    assert torque.value < 0.9 * torque.history[0].value

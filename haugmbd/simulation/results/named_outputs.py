@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import did_you_mean
 from haugmbd.diagnostics.work import does_work
-from haugmbd.errors import UsageError
+from haugmbd.errors import UsageError, naming
 from haugmbd.model.model import Model
 
 NAME = re.compile(r"(?P<kind>body|reaction|joint|driver|load|block|energy)\.((?P<owner>.+)\.)?(?P<what>\w+)(?P<index>(\[\d+\])*)")
@@ -96,9 +97,19 @@ Names = Callable[[Mapping[str, float]], tuple[Output, ...]]
 def names_of(outputs: Any) -> Names:
     """Return the function that gives the parsed outputs at values of the parameters: `outputs` is a name, names, or a function of these."""
     if callable(outputs):
-        return lambda values: _parsed(outputs(**values))
+        return lambda values: _parsed(_called(outputs, values))
     fixed = _parsed(outputs)
     return lambda values: fixed
+
+
+def _called(outputs: Callable[..., Any], values: Mapping[str, float]) -> Any:
+    """Return what a function of the parameters gives. Raise UsageError if it does not take them."""
+    try:
+        signature(outputs).bind(**values)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"outputs = {outputs!r:.60} cannot be called with the parameters {', '.join(values)}: {error}.") from None
+    with naming("outputs(...)"):
+        return outputs(**values)
 
 
 def _parsed(outputs: Any) -> tuple[Output, ...]:
@@ -108,7 +119,22 @@ def _parsed(outputs: Any) -> tuple[Output, ...]:
         raise UsageError(
             f"outputs = {outputs!r:.60} must be names of quantities, or a function of the parameters that returns them."
         )
-    return tuple(map(parse_output, outputs))
+    return tuple(map(_parsed_one, outputs))
+
+
+def _parsed_one(text: Any) -> Output:
+    """Return the output of a name; of one that does not say what its part is, an output that is resolved by a model, see `resolved`."""
+    known = not isinstance(text, str) or any(form.fullmatch(text) for form in (NAME, POINT, EIGENVALUE, TIME))
+    return parse_output(text) if known else Output(SHORT, "", "", (), (), text)
+
+
+SHORT = "short"
+"""Kind of an output whose name does not say what its part is, until a model tells."""
+
+
+def resolved(model: Any, output: Output) -> Output:
+    """Return an output with the kind of its part, such as that of "pin.angle" or of a sensor. Raise UsageError for one that is none."""
+    return _meant(model, output.text) if output.kind == SHORT else output
 
 
 def quantity_of(history: Any, what: str) -> Any:
@@ -128,6 +154,7 @@ class Reader:
 
     def values(self, output: Output) -> Array:
         """Return an output over time, (nt,). Raise UsageError if the result does not have it."""
+        output = resolved(self.result.model, output)
         found = np.asarray(self._quantity(output), dtype=np.float64)
         for k in output.component:
             if found.ndim < 2 or k >= found.shape[1]:  # noqa: PLR2004
@@ -141,6 +168,7 @@ class Reader:
 
     def unique(self, output: Output) -> bool:
         """Return whether the output is unique: not, if it depends on how redundant rows share their load."""
+        output = resolved(self.result.model, output)
         if output.kind == "reaction":
             k = COMPONENTS.get(output.what)
             return k is None or not output.component or bool(self._history(output).unique[k + output.component[0]])

@@ -91,6 +91,27 @@ def test_a_search_goes_on_from_its_file_with_the_same_numbers(tmp_path):
         mbd.optimize(spring, "body.body.r[0]", {"k": 8.0}, store=store, **RUN)
 
 
+def test_a_search_that_was_killed_ends_with_the_numbers_of_one_that_was_not(tmp_path):
+    def search(name, **more):
+        return mbd.optimize(
+            spring,
+            lambda z: (z[0] - 0.8) ** 2 + (z[1] + 0.3) ** 2,
+            mbd.Parameters(k=mbd.Parameter(6.0, lower=2.0, upper=20.0), m=mbd.Parameter(2.0, lower=1.0, upper=3.0)),
+            outputs=["body.body.r[0]", "body.body.v[0]"],
+            store=tmp_path / name,
+            **RUN,
+            **more,
+        )
+
+    whole = search("whole.jsonl")
+    lines = (tmp_path / "whole.jsonl").read_text().splitlines()
+    (tmp_path / "killed.jsonl").write_text("\n".join(lines[:4]) + "\n")
+    goes_on = search("killed.jsonl")
+    assert len(whole.history) > 4
+    assert np.array_equal([one.x for one in goes_on.history], [one.x for one in whole.history])
+    assert goes_on.value == whole.value
+
+
 def test_a_search_of_another_model_or_objective_gets_no_numbers_from_a_file(tmp_path):
     """What the functions read is part of the search, as it is part of a study."""
 

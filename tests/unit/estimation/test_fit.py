@@ -95,7 +95,13 @@ def test_a_wanted_curve_is_data_and_its_point_may_move_with_the_parameters():
 
 @pytest.mark.parametrize(
     ("data", "more", "words"),
-    [({}, {}, "data"), ({"joint.pin.angle": [1.0]}, {}, "20 times"), ({"joint.pin.angle": np.zeros(20)}, {"sigma": -1.0}, "sigma")],
+    [
+        ({}, {}, "data"),
+        ({"joint.pin.angle": [1.0]}, {}, "20 times"),
+        ({"joint.pin.angle": np.zeros(20)}, {"sigma": -1.0}, "sigma"),
+        ({"joint.pin.angle": np.full(20, np.nan)}, {}, "all are NaN"),
+        ({"joint.pin.angle": np.full(20, np.inf)}, {}, "infinite"),
+    ],
 )
 def test_wrong_data_are_refused(data, more, words):
     with pytest.raises(mbd.UsageError, match=words):

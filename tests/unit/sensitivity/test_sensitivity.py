@@ -289,7 +289,7 @@ def test_a_repeated_eigenvalue_is_refused_and_its_subspace_offered():
 
 
 @pytest.mark.parametrize(
-    "name", ["body.bob", "bob.r[0]", "joint.pin.angle[0]", "body.bob.r", "body.bob.weight", "point.bob(1,2).r[0]"]
+    "name", ["body.bob", "bob.weight", "joint.pin.angle[0]", "body.bob.r", "body.bob.weight", "point.bob(1,2).r[0]"]
 )
 def test_a_name_that_is_no_output_is_refused(name):
     with pytest.raises(mbd.UsageError, match="output|bob"):
@@ -471,3 +471,23 @@ def test_coordinates_of_joints_by_tangents_are_those_of_whole_runs():
         return np.array([post.angle[-1], post.displacement[-1], post.rate[-1, 1], cross.angle[-1, 0], cross.rate[-1, 1]])
 
     assert worst(S.jacobian, differences(f, p)) < EXACT
+
+
+def test_short_names_and_parameters_that_are_no_arguments():
+    whole, short = (
+        mbd.sensitivity(pendulum, {"k": 1.5}, names, t_end=0.1, h=2e-2)
+        for names in (
+            ["joint.pin.angle", "reaction.pin.force[1]", "body.bob.a[0]"],
+            ["pin.angle", "pin.force[1]", "bob.acceleration[0]"],
+        )
+    )
+    assert np.array_equal(short.values, whole.values)
+    assert np.array_equal(short.jacobian, whole.jacobian)
+    assert short.outputs == ("pin.angle", "pin.force[1]", "bob.acceleration[0]")
+    for p, outputs, words in (
+        ({"kk": 1.0}, "pin.angle", "unexpected keyword argument 'kk'|build.*cannot be called"),
+        ({"k": 1.0}, "pn.angle", "there is no output 'pn.angle'"),
+        ({"k": 1.0}, lambda L: "pin.angle", "outputs = .* cannot be called with the parameters k"),
+    ):
+        with pytest.raises(mbd.UsageError, match=words):
+            mbd.sensitivity(pendulum, p, outputs, t_end=0.1, h=2e-2)
