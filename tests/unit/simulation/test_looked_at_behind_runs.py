@@ -1,8 +1,4 @@
-<<<<<<< HEAD:tests/unit/simulation/test_crossed_jumps.py
-"""Jumps of the user's functions at which no step ends: a run is as accurate as it should be, or a note names function and time."""
-=======
 """What is looked at behind a run: jumps at which no step ends, and the energy ledger: a run is accurate, or a note says why not."""
->>>>>>> wt-corr:tests/unit/simulation/test_looked_at_behind_runs.py
 
 from __future__ import annotations
 
