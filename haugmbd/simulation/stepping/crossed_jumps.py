@@ -20,6 +20,7 @@ import dis
 import types
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -170,9 +171,13 @@ def _of_time(model: Model, t: Array, *, fixed: bool, all_steps: bool, step: floa
         else:
             place = np.interp(grid, t, np.arange(len(t))) if all_steps else np.linspace(0.0, 1.0, len(grid))
             ends = t if all_steps else t[[0, -1]]
-            at = _numbers(lambda x, f=f, ends=ends: f(float(np.interp(x, np.arange(len(ends)), ends))))
             with suppress(KeyError):  # a name that a function of a block has put together
-                yield from _jumps(where, at, place, ends, step, hidden=True)
+                yield from _jumps(where, _numbers(partial(_at_place, f, ends)), place, ends, step, hidden=True)
+
+
+def _at_place(f: Callable[[float], Any], ends: Array, x: float) -> Any:
+    """Return a function of time at a place among the ends of steps, 0 for the first one."""
+    return f(float(np.interp(x, np.arange(len(ends)), ends)))
 
 
 def _takes_intervals(f: Callable[[Any], Any], start: float, end: float) -> bool | None:
@@ -283,7 +288,7 @@ def _share(size: float, h: float, whole: float) -> float:
 
 def stores_something(function: Any, depth: int = 2) -> bool:
     """Return whether a function, or one that it calls, may store something when it is called, by its code; unknown code may."""
-    inner = plain(getattr(function, "__func__", function))
+    inner: Any = plain(getattr(function, "__func__", function))
     inner = inner if isinstance(inner, types.FunctionType) else getattr(type(inner), "__call__", None)  # noqa: B004  its code
     if not isinstance(inner, types.FunctionType):
         return not isinstance(function, np.ufunc | types.BuiltinFunctionType)
