@@ -206,15 +206,13 @@ def axes(ax: Axes | None) -> Axes:
 
 
 def stacked_axes(n: int) -> tuple[Any, list[Any]]:
-    """Return a new figure of n Axes above each other with one abscissa, in haugmbd's style; nobody else holds it."""
+    """Return a new figure of n Axes above each other with one abscissa, in haugmbd's style, which pyplot shows."""
     plt = pyplot()
-    from matplotlib.figure import Figure  # noqa: PLC0415  loaded only where something is drawn
-
     with plt.rc_context(STYLE | _chosen["style"]):
         width, height = plt.rcParams["figure.figsize"]
-        figure = Figure(figsize=(width, height * max(1.0, 0.3 + 0.6 * n)), layout="constrained")
-        found = list(np.ravel(figure.subplots(n, 1, sharex=True)))
-    return figure, [axes(one) for one in found]
+        size = width, height * max(1.0, 0.3 + 0.6 * n)
+        figure, found = plt.subplots(n, 1, sharex=True, squeeze=False, figsize=size, layout="constrained")
+    return figure, [axes(one) for one in found[:, 0]]
 
 
 def text_width(text: str, font: Any) -> float:

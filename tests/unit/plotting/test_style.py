@@ -10,6 +10,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd.gallery import four_bar
 from haugmbd.plotting.curves import amplitudes
+from haugmbd.plotting.style import stacked_axes
 from joints import CJ, RJ
 from tests.support.redundant_loops import loop, planar_points
 from tests.support.with_contacts import simulate_with
@@ -222,3 +223,10 @@ def test_a_spectrum_has_the_amplitude_at_its_frequency(uneven):
 def test_wrong_arguments(bar, draw, match):
     with pytest.raises(mbd.UsageError, match=match):
         draw(bar)
+
+
+def test_pyplot_shows_figures_of_studies():
+    figure, several = stacked_axes(2)
+    assert len(several) == 2
+    assert figure.number in plt.get_fignums()
+    plt.close(figure)
