@@ -124,8 +124,8 @@ class Equations:
 
     def joint_named(self, name: Any) -> Any:
         """Return a joint. Raise UsageError, with the nearest name, if there is none."""
-        named = next((joint for joint in self.system.joints if joint.name == name), None)
-        if named is None or not isinstance(name, str):
+        named = next((joint for joint in self.system.joints if isinstance(name, str) and joint.name == name), None)
+        if named is None:
             near = did_you_mean(str(name), self.joints) or f": it has {', '.join(map(repr, self.joints[:12]))}"
             raise UsageError(f"model {self.model.name!r} has no joint {name!r}{near}.")
         return named

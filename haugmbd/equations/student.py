@@ -99,7 +99,7 @@ def _rows_of(eq: Any, expression: Any) -> list[tuple[Any, list[Any]]]:
             value = (
                 sp.Matrix(expression) if isinstance(expression, np.ndarray | sp.MatrixBase) else sp.sympify(expression, strict=True)
             )
-        except (sp.SympifyError, TypeError) as error:
+        except (sp.SympifyError, TypeError, NotImplementedError) as error:  # the last one for an array of other dimensions
             raise UsageError(
                 f"an expression is text or a SymPy object, got {expression!r:.60} ({type(expression).__name__})."
             ) from error

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import UsageError
-from haugmbd.plotting.drawing import coordinate, draw, finish, known, name_of, overlays, set_limits
+from haugmbd.plotting.drawing import coordinate, draw, finish, known, label_or, name_of, overlays, set_limits
 from haugmbd.plotting.style import axes, literal
 from haugmbd.simulation.results.quantities import HasQuantities
 
@@ -104,7 +104,7 @@ def phase(result: HasQuantities, joint: str, *, what: str | None = None, ax: Axe
     values, unit, kind = coordinate(history, what, 0)
     rates, rate_unit, _ = coordinate(history, kind, 1)
     ax = axes(ax)
-    draw(ax, {name: (values[name], rates[name]) for name in values}, label or (None if len(values) > 1 else literal(joint)))
+    draw(ax, {name: (values[name], rates[name]) for name in values}, label_or(label, None if len(values) > 1 else literal(joint)))
     return finish(ax, f"{joint}: phase portrait", f"{kind} [{unit}]", f"rate [{rate_unit}]")
 
 
@@ -154,7 +154,7 @@ def spectrum(
     lines = {name: amplitudes(history.t, series) for name, series in values.items()}
     top = max(float(np.max(a, initial=0.0)) for _, a in lines.values())
     ax = axes(ax)
-    draw(ax, lines, label or (None if len(values) > 1 else literal(joint)), log=True)
+    draw(ax, lines, label_or(label, None if len(values) > 1 else literal(joint)), log=True)
     words = ("", "rate of the ", "acceleration of the ")[derivative]
     shown = finish(ax, f"{joint}: amplitude spectrum", "frequency [Hz]", f"amplitude, {words}{kind} [{unit}]")
     frequencies, sizes = (np.concatenate([line[k] for line in lines.values()]) for k in (0, 1))

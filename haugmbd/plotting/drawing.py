@@ -37,7 +37,7 @@ def coordinate(history: JointHistory, what: str | None, derivative: int) -> tupl
     """Return series by name, unit and kind of a joint's coordinates of one kind, or of their first or second derivative."""
     kinds = sorted(dict.fromkeys(history.coordinates), key=list(UNITS).index)
     kind = kinds[0] if what is None else what
-    if kind not in kinds:
+    if not is_one_of(kind, kinds):
         raise UsageError(f"what is {what!r}: joint {history.joint!r} has {', '.join(map(repr, kinds))}.")
     if not is_one_of(derivative, (0, 1, 2)):
         raise UsageError(f"derivative is {derivative!r}: give 0, 1 (rate) or 2 (acceleration).")
@@ -118,8 +118,16 @@ def draw(
     return drawn
 
 
+def label_or(label: str | None, other: str | None) -> str | None:
+    """Return the label that was given, or else another one. Raise UsageError for a label that is no text."""
+    if label is not None and not isinstance(label, str):
+        raise UsageError(f"label = {label!r:.60} must be a text, or None.")
+    return label or other
+
+
 def entry(label: str | None, name: str, *, alone: bool) -> str:
     """Return the words of a line in the legend."""
+    label = label_or(label, None)
     if not label:
         return name
     return label if alone else f"{label}: {name}"

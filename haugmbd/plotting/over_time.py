@@ -19,7 +19,7 @@ from haugmbd.errors import UsageError
 from haugmbd.model.dependent_rows import DropDependentRows, MinimumNorm
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.model import Model
-from haugmbd.plotting.drawing import FLOOR, ORDERS, coordinate, draw, finish, known, set_limits
+from haugmbd.plotting.drawing import FLOOR, ORDERS, coordinate, draw, finish, known, label_or, set_limits
 from haugmbd.plotting.style import axes, envelope, largest, literal
 from haugmbd.simulation.results.named_outputs import Reader, meant_outputs
 from haugmbd.simulation.results.quantities import HasQuantities
@@ -77,7 +77,11 @@ def joint(
     history = known(result).joint(name)
     values, unit, kind = coordinate(history, what, derivative)
     ax = axes(ax)
-    draw(ax, {key: (history.t, series) for key, series in values.items()}, label or (None if len(values) > 1 else literal(name)))
+    draw(
+        ax,
+        {key: (history.t, series) for key, series in values.items()},
+        label_or(label, None if len(values) > 1 else literal(name)),
+    )
     others = [other for other in dict.fromkeys(history.coordinates) if other != kind]
     more = f" (it has {', '.join(others)}, too)" if others and what is None else ""
     return finish(ax, f"{name}: {ORDERS[derivative]}{kind}{more}", "t [s]", f"{ORDERS[derivative]}{kind} [{unit}]", span=history.t)
@@ -116,7 +120,7 @@ def load(result: HasQuantities, name: str, *, what: str | None = None, ax: Axes 
         raise UsageError(f"what is {what!r}: load {name!r} has {', '.join(map(repr, history.quantities))}.")
     lines = {key: (history.t, series) for key, series in columns_of(history, what).items()}
     ax = axes(ax)
-    draw(ax, lines, label or (literal(name) if len(lines) == 1 else None))
+    draw(ax, lines, label_or(label, literal(name) if len(lines) == 1 else None))
     return finish(ax, f"{name}: {what}", "t [s]", f"{what} [{_unit_of_lines(history.unit(what), lines)}]", span=history.t)
 
 
@@ -162,7 +166,7 @@ def driver(result: HasQuantities, name: str, *, what: str | None = None, ax: Axe
     if what not in units:
         raise UsageError(f"what is {what!r}: driver {name!r} has {', '.join(map(repr, units))}.")
     ax = axes(ax)
-    draw(ax, {what: (history.t, getattr(history, what))}, label or literal(name))
+    draw(ax, {what: (history.t, getattr(history, what))}, label_or(label, literal(name)))
     return finish(ax, f"{name}: {what}", "t [s]", f"{what} [{units[what]}]", span=history.t)
 
 
@@ -200,7 +204,7 @@ def block(result: HasQuantities, name: str, *, what: str | None = None, ax: Axes
     else:
         series = dict(history.outputs)
     ax = axes(ax)
-    draw(ax, _lines_of(history.t, series), label or (literal(name) if len(series) == 1 else None))
+    draw(ax, _lines_of(history.t, series), label_or(label, literal(name) if len(series) == 1 else None))
     words = ", ".join(series)
     return finish(ax, f"{name}: {words}", "t [s]", words if len(series) == 1 else "outputs", span=history.t)
 
@@ -281,7 +285,7 @@ def quantities(
     whole: Any = known(result)
     reader, model = Reader(whole), whole._pieces()[0].model
     outputs = meant_outputs(reader, model, y)
-    if over == "t":
+    if isinstance(over, str) and over == "t":
         x, xlabel, span = np.asarray(whole.t), "t [s]", np.asarray(whole.t)
     else:
         xs = meant_outputs(reader, model, over)

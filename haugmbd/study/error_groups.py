@@ -146,7 +146,7 @@ def scales_of(reference: Result, groups: Iterable[str] = GROUPS, outputs: Output
 
 def check_groups(groups: Iterable[str], outputs: Outputs | None = None) -> tuple[str, ...]:
     """Return the groups. Raise UsageError for unknown ones, and for outputs that are not named functions."""
-    if isinstance(groups, bytes) or not isinstance(groups, Iterable):
+    if isinstance(groups, bytes | np.ndarray) or not isinstance(groups, Iterable):
         raise UsageError(f"groups = {groups!r:.60} must be names among {', '.join(map(repr, GROUPS))}.")
     wanted = (groups,) if isinstance(groups, str) else tuple(groups)
     wrong = [f"unknown group {each!r}{did_you_mean(str(each), GROUPS)}" for each in wanted if not is_one_of(each, GROUPS)]

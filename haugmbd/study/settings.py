@@ -151,7 +151,13 @@ def other_arguments(state: State | None, project_velocity: bool) -> dict[str, An
 
 def listed_methods(methods: Any, who: str) -> list[Method]:
     """Return the methods.  Raise UsageError for what is not a method, and for labels that occur twice."""
-    given = [methods] if isinstance(methods, Method) else list(methods) if isinstance(methods, Iterable) else [methods]
+    given = (
+        [methods]
+        if isinstance(methods, Method)
+        else list(methods)
+        if isinstance(methods, Iterable) and not isinstance(methods, np.ndarray)
+        else [methods]
+    )
     wrong = [no_method(one) for one in given if not isinstance(one, Method)]
     labels = [one.label for one in given if isinstance(one, Method)]
     wrong += [

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from haugmbd.choices import is_one_of
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import did_you_mean, public_class
 from haugmbd.errors import UsageError
@@ -110,7 +111,7 @@ class LoadTable(StudyData):
 def load_table(result: Any, body: str) -> LoadTable:
     """Return the loads on a body along a result."""
     names = result.names.bodies
-    if body not in names[1:]:
+    if not is_one_of(body, names[1:]):
         raise UsageError(f"load_table: there is no body {body!r:.80}{did_you_mean(str(body), names[1:])}.")
     k, model = names.index(body), result.model
     A = rotation_matrix(result.p[:, k])
