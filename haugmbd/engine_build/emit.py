@@ -131,8 +131,13 @@ class Emitted(NamedTuple):
     traps: int
 
 
+LONGEST_NAME = 65536
+"""Letters of a name within a function: Numba's names of arguments of many arrays, in those of inlined blocks, pass LLVM's bound of 1024."""
+
+
 def initialize() -> None:
-    """Make all of LLVM's targets known."""
+    """Make all of LLVM's targets known, and let it read long names."""
+    llvm.set_option("haugmbd", f"-non-global-value-max-name-size={LONGEST_NAME}")
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
 
