@@ -10,8 +10,9 @@ tell their jumps themselves (`drivers.kinks`).
 Told are jumps at which the steps do not end: with fixed steps all; with error control those of functions that hide their branches
 (`math.sin`, tables), functions tau of chains, and, of methods that step across kinks, all functions of the state (`breaks`).
 
-A function that stores something when it is called, such as a list of its values, is not called behind the run. A law that jumps to and fro
-between two of the states may stay unseen.
+A function that stores something when it is called, such as a list of its values, is not called behind the run. One that takes no branch at
+the modelled state has none, and no run asks again. Runs of few fixed steps, which would take less time than the search, are not looked at.
+A law that jumps to and fro between two of the states may stay unseen.
 """
 
 from __future__ import annotations
@@ -28,14 +29,15 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.content_digest import of_library, values_read
-from haugmbd.diagnostics.run_warnings import RunNote
-from haugmbd.drivers.autodiff.interval import Interval, Undecided, hides_branches
+from haugmbd.diagnostics.run_warnings import FEWEST_STEPS, RunNote
+from haugmbd.drivers.autodiff.interval import Interval, Undecided, branches, hides_branches
 from haugmbd.drivers.kinks import breaks_of
 from haugmbd.drivers.user_function import plain
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_context import copy_options
 from haugmbd.integrators.stick_slip.watched_quantities import may_stick
+from haugmbd.model.immutable import once_per_model
 from haugmbd.model.model import Model
 from haugmbd.simulation.stepping.breaks import Watched, functions_of_state, named_functions_of_time
 from haugmbd.workspace.layout import workspace_array
@@ -55,6 +57,8 @@ HALVES = 45
 """Of the way between two neighbours: the rest is rounding of the time."""
 STAYS = 0.3
 """Part of the change between two neighbours that stays where f jumps."""
+GONE = 0.03
+"""Part of it that is left of a smooth change after some halves: the search ends."""
 SMALL = 1e-7
 """Relative to the largest value: a smaller jump is rounding, or the two sides of a kink."""
 LEAST = 1e-6
@@ -99,9 +103,9 @@ class Jump(NamedTuple):
 
 def jump_notes(model: Model, t: Array, y: Array, method: Any, *, all_steps: bool) -> list[RunNote]:
     """Return a note on the largest jump that steps have crossed.  t (nt,), y (nt, ny): the stored states;  all_steps: they are all"""
-    if len(t) < 2 or not (model.loads or model.network):  # noqa: PLR2004
-        return []
     fixed = method.step is not None
+    if len(t) < (FEWEST_STEPS if fixed else 2) or not (model.loads or model.network):
+        return []
     found = list(_of_time(model, t, fixed=fixed, all_steps=all_steps, step=method.step))
     if all_steps:
         every = fixed or not method.stops_at_kinks or may_stick(model)
@@ -153,8 +157,8 @@ def _notes(found: Sequence[Jump], method: Any) -> list[RunNote]:
 
 def _of_time(model: Model, t: Array, *, fixed: bool, all_steps: bool, step: float | None) -> Iterator[Jump]:
     """Yield a jump of each function of time at which steps do not end."""
-    for where, f in named_functions_of_time(model):
-        known = False if stores_something(f) else _takes_intervals(f, float(t[0]), float(t[-1]))
+    for where, f in _branching_in_time(model):
+        known = _takes_intervals(f, float(t[0]), float(t[-1]))
         if known is False or (known and not fixed):
             continue
         grid = np.union1d(t[_some(len(t)).astype(int)], np.linspace(t[0], t[-1], min(TIMES, PER_STATE * len(t))))
@@ -177,7 +181,13 @@ def _of_time(model: Model, t: Array, *, fixed: bool, all_steps: bool, step: floa
 
 def _at_place(f: Callable[[float], Any], ends: Array, x: float) -> Any:
     """Return a function of time at a place among the ends of steps, 0 for the first one."""
-    return f(float(np.interp(x, np.arange(len(ends)), ends)))
+    return f(_between(ends, x))
+
+
+def _between(t: Array, x: float) -> float:
+    """Return the time at a place among times (n,), 0 for the first of them."""
+    k = min(int(x), len(t) - 2)
+    return float(t[k] + (x - k) * (t[k + 1] - t[k]))
 
 
 def _takes_intervals(f: Callable[[Any], Any], start: float, end: float) -> bool | None:
@@ -193,9 +203,8 @@ def _takes_intervals(f: Callable[[Any], Any], start: float, end: float) -> bool 
 
 def _of_state(model: Model, t: Array, y: Array, *, every: bool, step: float | None) -> Iterator[Jump]:
     """Yield a jump of each function of the state; those that tell their branches only if `every` one is asked for."""
-    functions = [one for one in functions_of_state(model) if not stores_something(one.function)]
-    blocks = () if model.network is None else model.network.blocks
-    if not functions or any(stores_something(f) for block in blocks for f in block.functions()):  # signals call all of them
+    functions = _branching_in_state(model)
+    if not functions:
         return
     signals = _Signals(model)
     for one in functions:
@@ -204,6 +213,36 @@ def _of_state(model: Model, t: Array, y: Array, *, every: bool, step: float | No
         if hidden or (every and one.taken(float(t[0]), y[0], workspace_array(signals.pack, "SIGNALS"))):
             with suppress(KeyError):  # a name that a function of a block has put together
                 yield from _jumps(one.where, signals.values(one, t, y), _some(len(t)), t, step, hidden=hidden)
+
+
+@once_per_model
+def _branching_in_time(model: Model) -> list[tuple[str, Callable[[Any], Any]]]:
+    """Return the functions of time that may take another branch some time, and what they are called."""
+    asked = [(where, f) for where, f in named_functions_of_time(model) if not stores_something(f)]
+    return [(where, f) for where, f in asked if _may_branch(f, 0.0)]
+
+
+@once_per_model
+def _branching_in_state(model: Model) -> list[Watched]:
+    """Return the functions of the state that may take another branch at some other state."""
+    functions = [one for one in functions_of_state(model) if not stores_something(one.function)]
+    blocks = () if model.network is None else model.network.blocks
+    if not functions or any(stores_something(f) for block in blocks for f in block.functions()):  # signals call all of them
+        return []
+    y = model.state().y
+    try:
+        measured = _Signals(model).at(0.0, y)
+    except Exception:  # noqa: BLE001  the model may not be assembled, and a user's function may raise anything
+        return functions
+    return [one for one in functions if _may_branch(one.function, *one.arguments(0.0, y, measured))]
+
+
+def _may_branch(f: Callable[..., Any], *arguments: Any) -> bool:
+    """Return whether a function takes a branch at one point, or hides which it takes."""
+    try:
+        return hides_branches(f, *arguments) or bool(branches(f, *arguments))
+    except Exception:  # noqa: BLE001  a user's function may raise anything
+        return True
 
 
 class _Signals:
@@ -233,7 +272,7 @@ class _Signals:
 
 def _numbers(f: Callable[[float], Any]) -> Values:
     """Return a function whose values are arrays of floats."""
-    return lambda x: np.atleast_1d(np.asarray(f(x), dtype=np.float64)).ravel()
+    return lambda x: np.asarray(f(x), dtype=np.float64).ravel()
 
 
 def _some(n: int) -> Array:
@@ -245,10 +284,10 @@ def _some(n: int) -> Array:
 def _jumps(where: str, f: Values, places: Array, t: Array, step: float | None, *, hidden: bool) -> Iterator[Jump]:
     """Yield the first jump of f among its largest changes between neighbouring places, numbers of states at the times t."""
     times = np.interp(places, np.arange(len(t)), t)
-    values = [f(float(x)) for x in places]
-    changes = np.array([np.abs(b - a).max(initial=0.0) for a, b in zip(values[:-1], values[1:], strict=True)])
+    values = np.array([f(x) for x in places.tolist()])
+    changes = np.abs(np.diff(values, axis=0)).max(axis=1, initial=0.0)
     changes[np.diff(times) <= 0.0] = 0.0  # both sides of a stop of the run
-    sizes = np.array([np.abs(value).max(initial=0.0) for value in values])
+    sizes = np.abs(values).max(axis=1, initial=0.0)
     whole = float(0.5 * (sizes[1:] + sizes[:-1]) @ np.diff(times))
     for k in sorted(np.argsort(changes)[::-1][:SEARCHED].tolist()):
         if not changes[k] > SMALL * max(sizes.max(), 1e-300) or not np.isfinite(changes[k]):
@@ -261,8 +300,10 @@ def _jumps(where: str, f: Values, places: Array, t: Array, step: float | None, *
                 b, at_b = middle, at_m
             else:
                 a, at_a = middle, at_m
+            if np.abs(at_b - at_a).max() < GONE * changes[k]:
+                break
         size = float(np.abs(at_b - at_a).max())
-        when = float(np.interp(b, np.arange(len(t)), t))
+        when = _between(t, b)
         if size > STAYS * changes[k] and _within(t, when):
             yield Jump(where, when, _share(size, _length(t, when, step), whole), hidden)
             return

@@ -20,9 +20,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.diagnostics.dense_states import body_rates
 from haugmbd.diagnostics.energy import kinetic_and_potential, kinetic_energy
 from haugmbd.diagnostics.load_history import load_history
-from haugmbd.diagnostics.run_warnings import FEWEST_STEPS, SAMPLES, RunNote, unchecked_note
+from haugmbd.diagnostics.run_warnings import SAMPLES, RunNote, unchecked_note
 from haugmbd.diagnostics.work import is_driven
 from haugmbd.forces.base import ForceElement
 from haugmbd.formulations.accelerations import solve_states
@@ -37,7 +38,9 @@ from haugmbd.integrators.watches.stiffness_watch import (
     StiffnessWatch,
     error_of_accelerations,
 )
-from haugmbd.math.body_columns import VELOCITY
+from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
+from haugmbd.math.euler_parameters import p_dot_from
+from haugmbd.model.immutable import once_per_model
 from haugmbd.model.model import Model
 from haugmbd.simulation.stepping.crossed_jumps import stores_something
 from haugmbd.workspace.layout import WIDTH
@@ -130,6 +133,14 @@ def stiff_notes(result: Any, watch: StiffnessWatch | None, method: Any) -> list[
 
 LEDGER_STEPS, WINDOWS = 16, 4
 """Steps of a window in which the energy ledger is looked at first, and windows: all of a long run would cost half as much as the run."""
+FIRST_TRIPLES, PER_TRIPLE = 20, 40
+"""Triples of states that are looked at first, and states of the run for each triple at which the equations of motion are asked then."""
+BESIDE = np.array([-1, 0, 1])
+"""The states of a triple."""
+EVEN = 1e-6
+"""Relative difference of the lengths of two steps that are equal but for rounding of the time."""
+SURE = 0.1
+"""Part of the drift that is noted, below which what the triples miss is none of it."""
 LEAST_OPEN = 1e-6
 """Relative to the largest kinetic energy: a smaller drift is no error that anybody sees."""
 
@@ -141,22 +152,23 @@ def ledger_notes(result: Any, method: Any) -> list[RunNote]:
     is not called behind the run.
     """
     model, n = result.model, len(result.t)
-    if method.step is None or method.has_own_matrix or n <= FEWEST_STEPS or not result._all_steps or model.network:
+    if method.step is None or method.has_own_matrix or n <= WINDOWS * LEDGER_STEPS or not result._all_steps or model.network:
         return []
     conservative = not is_driven(model) and all(entry.load.keeps_energy for entry in model.loads)
     if conservative or any(note.kind in ("stiff", "energy", "jump") for note in result.outcome.notes):
         return []
-    if any(stores_something(call.user_function.function) for call in model.force_callbacks.force_calls):
+    if _stores_something(model):
         return []
     with np.errstate(all="ignore"):
-        if n > WINDOWS * LEDGER_STEPS:
-            starts = np.linspace(0, n - 1 - LEDGER_STEPS, WINDOWS).astype(int)
-            parts = [result.at_states((np.arange(n) >= a) & (np.arange(n) <= a + LEDGER_STEPS)).energy() for a in starts.tolist()]
-            lost = sum(float(np.abs(part.drift).max()) for part in parts) * n / (WINDOWS * LEDGER_STEPS)
-            some = np.unique(np.linspace(0, n - 1, SAMPLES).astype(int))
-            ranges = [float(np.ptp(x)) for x in kinetic_and_potential(model, result.t[some], result.y[some])]
-            if not lost > 0.5 * OPEN * max(*ranges, LEAST_OPEN):
-                return []
+        if not _may_be_open(model, result.t, result.y):
+            return []
+        starts = np.linspace(0, n - 1 - LEDGER_STEPS, WINDOWS).astype(int)
+        parts = [result.at_states((np.arange(n) >= a) & (np.arange(n) <= a + LEDGER_STEPS)).energy() for a in starts.tolist()]
+        lost = sum(float(np.abs(part.drift).max()) for part in parts) * n / (WINDOWS * LEDGER_STEPS)
+        some = np.unique(np.linspace(0, n - 1, SAMPLES).astype(int))
+        kinetic, potential = kinetic_and_potential(model, result.t[some], result.y[some])
+        if not lost > 0.5 * OPEN * max(np.ptp(kinetic), np.ptp(potential), LEAST_OPEN * kinetic.max()):
+            return []
         energy = result.energy()
         drift, kinetic = np.abs(energy.drift), energy.kinetic
         works = (np.abs(energy.applied_work).max(), np.abs(energy.dissipated_work).max())
@@ -166,6 +178,58 @@ def ledger_notes(result: Any, method: Any) -> list[RunNote]:
     what = f"the energy ledger, work counted, is open by {drift.max():.3g} J by t = {result.t[int(drift.argmax())]:.6g} s"
     text = f"{what}, {100.0 * share:.2g} % of what is exchanged: give a smaller h than {float(method.step):.3g} s, or rtol= in place of h."
     return [RunNote("energy", text, share)]
+
+
+def _may_be_open(model: Model, t: Array, y: Array) -> bool:
+    """Return whether states at some triples of equal steps miss the equations of motion by energy that matters over the run.
+
+    d = y_2 - y_0 - (h / 3) (y'_0 + 4 y'_1 + y'_2)      Simpson's rule: of order h^5, as the error of a step
+    lost = |d| |q'| / h of q = (r, p), |d| |u| of u     weighted by masses: a bound of the energy that the two steps lose
+
+    First by positions alone, which asks no equation; only where that is not small by the accelerations, too.
+    """
+    bodies, every = model.nb + 1, max(1, len(t) // FIRST_TRIPLES)
+    middle = np.arange(1, len(t) - 1, every)
+    h = t[middle + 1] - t[middle]
+    if np.abs(t[middle] - t[middle - 1] - h).max() > EVEN * h.max():  # a step ends at an event
+        return True
+    three = y[middle[:, None] + BESIDE, : WIDTH * bodies].reshape(-1, 3, bodies, WIDTH)
+    rates = np.concatenate([three[..., VELOCITY:OMEGA_BAR], p_dot_from(three[..., EULER:VELOCITY], three[..., OMEGA_BAR:])], axis=3)
+    if not _misses(three[..., :VELOCITY], rates, h, len(t) / h, _weights(model)[0]):
+        return False
+    keep = slice(None, None, max(1, PER_TRIPLE // every))
+    middle, three, h = middle[keep], three[keep], h[keep]
+    some = (middle[:, None] + BESIDE).ravel()
+    rates = body_rates(y[some], solve_states(model, t[some], y[some]), bodies).reshape(three.shape)[..., VELOCITY:]
+    return _misses(three[..., VELOCITY:], rates, h, np.full(len(h), float(len(t))), _weights(model)[1], three[:, 1, :, VELOCITY:])
+
+
+def _misses(x: Array, rates: Array, h: Array, times: Array, weights: Array, against: Array | None = None) -> bool:
+    """Return whether triples x (n, 3, nb + 1, k) miss their rates by energy that matters.
+
+    h: (n,) steps;  times: (n,) twice how often such a triple occurs, per second for positions;  weights: (nb + 1) k of the squares of rates
+    against: (n, nb + 1, k) the velocities that take the energy, by default the rates in the middle
+    """
+    u = rates[:, 1] if against is None else against
+    missed = x[:, 2] - x[:, 0] - (h / 3.0)[:, None, None] * (rates[:, 0] + 4.0 * rates[:, 1] + rates[:, 2])
+    n = len(h)
+    twice = (u * u).reshape(n, -1) @ weights
+    lost = float((np.sqrt(((missed * missed).reshape(n, -1) @ weights) * twice) * times).sum()) * 0.5 / n
+    least, most = 0.5 * float(twice.min()), 0.5 * float(twice.max())
+    return not lost <= SURE * OPEN * max(most - least, LEAST_OPEN * most)
+
+
+@once_per_model
+def _stores_something(model: Model) -> bool:
+    """Return whether a function of a load stores something when it is called."""
+    return any(stores_something(call.user_function.function) for call in model.force_callbacks.force_calls)
+
+
+@once_per_model
+def _weights(model: Model) -> tuple[Array, Array]:
+    """Return weights of squares of (r', p') and of (v, omega_bar), whose sums are twice the kinetic energy, or more."""
+    m, J = model.mass[:, None], np.trace(model.J_bar, axis1=1, axis2=2)[:, None]
+    return np.hstack([m] * 3 + [4.0 * J] * 4).ravel(), np.hstack([m] * 3 + [J] * 3).ravel()
 
 
 def cause_notes(failed: Sequence[Exception]) -> list[RunNote]:

@@ -10,6 +10,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import piston_engine
+from haugmbd.simulation.stepping import crossed_jumps
 from joints import RJ, TJ, TranslationDriver
 
 TIMES, VALUES = [0.0, 0.333, 0.71], [1.0, 5.0, -2.0]
@@ -181,6 +182,22 @@ def test_the_ledger_of_a_long_run_is_looked_at_in_windows():
         result = mbd.simulate(system, 40.0, h=2.0 * np.pi / 20.0 / steps, project_velocity=True)
         found[steps] = [note.kind for note in result.outcome.notes if note.kind == "energy"]
     assert found == {9: ["energy"], 40: []}
+
+
+def test_what_resolves_its_motion_is_not_integrated_again(monkeypatch):
+    """Neither the ledger of a run that misses no equation, nor a law without branches, behind a second run of a model."""
+    models = [piston_engine().compile(), driven_pendulum(lambda t, q, qd: -0.1 * qd).compile()]
+    before = [mbd.simulate(model, 0.01, h=1e-4) for model in models]
+
+    def refuse(*_):
+        raise AssertionError("asked again")
+
+    monkeypatch.setattr(mbd.Result, "energy", refuse)
+    monkeypatch.setattr(crossed_jumps, "hides_branches", refuse)
+    for model, first in zip(models, before, strict=True):
+        again = mbd.simulate(model, 0.01, h=1e-4)
+        assert again.outcome.notes == first.outcome.notes == ()
+        assert np.array_equal(again.y, first.y)
 
 
 @pytest.mark.parametrize("given", ["RK4", "rk-4", mbd.RK4])
