@@ -180,3 +180,21 @@ def test_inputs_and_outputs_of_what_stands_on_a_sticking_point():
     plant = mbd.linearize(mbd.equilibrium(system), inputs=["push.force[0]"], outputs=["body.rod.r[0]"])
     static = np.real(plant.frequency_response(np.array([1e-6]))[0, 0, 0])
     assert static == pytest.approx(0.5 / (PUSHED - G), rel=1e-6)  # half of the way of the top
+
+
+@pytest.mark.slow
+def test_a_cylinder_that_stands_on_an_incline_is_held_by_its_rim():
+    found = mbd.equilibrium(standing_cylinder(0.1))
+    assert found.dof == 0
+    assert np.allclose(found.reaction("floor").force, (-G * np.sin(0.1), 0, G * np.cos(0.1)), atol=1e-12)
+    with pytest.raises(mbd.SimulationError, match="contact 'floor' would slip"):
+        mbd.equilibrium(standing_cylinder(0.3))
+
+
+def standing_cylinder(angle):
+    """Return a cylinder of 1 kg that stands on an incline, mu = 0.3."""
+    system = mbd.System("cylinder", gravity=(G * np.sin(angle), 0, -G * np.cos(angle)))
+    body = system.add(mbd.Body("body", 1.0, (0.01, 0.01, 0.01), r=(0, 0, 0.15)))
+    shape = mbd.Cylinder(0.1, 0.3, axis=(0, 0, 1))
+    system.add(mbd.Contact("floor", system.ground, body, shape_i=mbd.Plane(), shape_j=shape, mu=0.3))
+    return system
