@@ -1,8 +1,8 @@
 r"""Contacts: contacts, rigid or compliant, between all pairs of bodies that have shapes.
 
     pairs      all pairs of bodies with shapes, but those that a joint joins, and those of `except_`; or the pairs that are given
-    member     a Contact, or with a compliant law a ContactForce, of one shape of one body with one shape of the other, named "NAME: a-b", or "NAME: a[0]-b[1]" of several shapes,
-               also where a body is given several times, such as the ground with a floor and a wall
+    member     a Contact of one shape of one body with one shape of the other, or with a compliant law a ContactForce; named "NAME: a-b",
+               or "NAME: a[0]-b[1]" of several shapes, also where a body is given several times, such as the ground with a floor and a wall
 
 A pair of shapes that has no contact is a fault, as the bodies would pass through one another without a word.
 """
@@ -145,7 +145,7 @@ class Contacts:
         faults = self._number_faults()
         if faults:
             raise ModelError(faults)
-        made = [
+        made: list[Contact | ContactForce] = [
             Contact(name, i, j, shape_i=shape_i, shape_j=shape_j, mu=self.mu, restitution=self.restitution, law=self.law)
             for name, i, shape_i, j, shape_j in self._ends(bodies, joints, faults)
         ]
@@ -197,8 +197,8 @@ class Contacts:
             for (a, shape_i), (b, shape_j) in itertools.product(enumerate(shapes_i), enumerate(shapes_j)):
                 if not self._touch(shape_i, shape_j):
                     kinds = f"{kind_name(shape_i)} of {i.name!r} and {kind_name(shape_j)} of {j.name!r}"
-                    pairs = COMPLIANT_PAIRS if self.is_compliant else PAIRS_TEXT
-                    remedy = f"Leave the pair out by except_=, or give other shapes. Pairs are: {pairs}."
+                    known = COMPLIANT_PAIRS if self.is_compliant else PAIRS_TEXT
+                    remedy = f"Leave the pair out by except_=, or give other shapes. Pairs are: {known}."
                     faults.append(Fault(self.where, f"{kinds} have no {'compliant ' if self.is_compliant else ''}contact", remedy))
                     continue
                 if again:

@@ -212,7 +212,10 @@ class System(Compilable):
             self.contacts.append(part)
         elif isinstance(part, Contacts):
             for member in part.members(self.bodies, self.joints):
-                (self.contacts if isinstance(member, Contact) else self.loads).append(member)
+                if isinstance(member, Contact):
+                    self.contacts.append(member)
+                else:
+                    self.loads.append(member)
             self._contact_groups.append(part)
         elif isinstance(part, Block):
             self.blocks.append(part)
@@ -277,7 +280,7 @@ class System(Compilable):
         """
         several = tuple(part) if isinstance(part, Subassembly | list | tuple) else (part,)
         if isinstance(part, Contacts):
-            several = tuple(contact for contact in (*self.contacts, *self.loads) if part.has_member(contact))
+            several = (*filter(part.has_member, self.contacts), *filter(part.has_member, self.loads))
         remove_parts(self, several)
         gone = [contact for contact in several if isinstance(contact, Contact | ContactForce)]
         self._contact_groups = [group for group in self._contact_groups if not any(map(group.has_member, gone))]

@@ -34,8 +34,8 @@ from haugmbd.contact.contact import Contact
 from haugmbd.contact.points import Kinematics
 from haugmbd.contact.uniqueness import ForceSet, force_ranges
 from haugmbd.errors import SimulationError, UsageError
-from haugmbd.geometry.features import INDEX_BITS, INDEX_MASK, SIDE_BITS, SIDE_MASK
-from haugmbd.geometry.tables import FACE, VERTEX
+from haugmbd.geometry.features import INDEX_MASK, SIDE_MASK
+from haugmbd.geometry.tables import FACE, INDEX_BITS, SIDE_BITS, VERTEX
 from haugmbd.impacts.contact_problem import ContactProblem, Key
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.inspection.constraint_rows import evaluate
@@ -149,10 +149,10 @@ def _joint(problem: ContactProblem, c: int, state: State, keys: list[Key], kin: 
     middle = x.mean(axis=0)
     frames = Frame(i, place.point(0, middle), place.A_i.T), Frame(j, place.point(1, middle), place.A_j.T)
     if contact.mu == 0.0:
-        rows = tuple(_sliding_row(problem, keys[k], place, kin, k, flat=_is_flat(kin, keys, c)) for k in own)
-        return HeldContact(contact.name, *frames, rows)
+        slides = tuple(_sliding_row(problem, keys[k], place, kin, k, flat=_is_flat(kin, keys, c)) for k in own)
+        return HeldContact(contact.name, *frames, slides)
     first = middle if _is_flat(kin, keys, c) else x[0]
-    rows = coincident(i, place.point(0, first), j, place.point(1, first))
+    rows: tuple[Primitive, ...] = coincident(i, place.point(0, first), j, place.point(1, first))
     line = x[np.argmax(np.linalg.norm(x - x[0], axis=1))] - x[0]
     length = float(np.linalg.norm(line))
     if _is_flat(kin, keys, c):
@@ -358,7 +358,7 @@ def _check_loaded(held: HeldContacts, G: Array, b: Array, f: Array, mu: Array, s
     bare = np.flatnonzero(~(f[:, 0] > most))
     idle = [_label(held, held.keys[k]) for k in bare]
     if len(bare) and most > 0.0:  # the others carry something in this share of the load already
-        _, high = force_ranges(ForceSet(T, G @ T, -b, z, first, mu > 0.0, mu), T[3 * bare])
+        _, high = force_ranges(ForceSet(T, G @ T, -b, z, first, np.asarray(mu > 0.0, dtype=np.float64), mu), T[3 * bare])
         idle = [name for name, top in zip(idle, high, strict=True) if not top > most]
     if idle:
         raise SimulationError(
