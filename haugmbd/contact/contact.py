@@ -150,7 +150,7 @@ class Contact:
         shape_i: Any = None,
         shape_j: Any = None,
         mu: float = 0.0,
-        law: ImpactLaw | None = None,
+        law: ImpactLaw | Compliant | None = None,
     ) -> None:
         for body in (i, j):
             if not isinstance(body, Body):

@@ -1,8 +1,8 @@
-r"""Contacts: rigid contacts between all pairs of bodies that have shapes.
+r"""Contacts: contacts, rigid or compliant, between all pairs of bodies that have shapes.
 
     pairs      all pairs of bodies with shapes, but those that a joint joins, and those of `except_`; or the pairs that are given
-    member     a Contact of one shape of one body with one shape of the other, named "NAME: a-b", or "NAME: a[0]-b[1]" of several shapes,
-               also where a body is given several times, such as the ground with a floor and a wall
+    member     a Contact of one shape of one body with one shape of the other, or with a compliant law a ContactForce; named "NAME: a-b",
+               or "NAME: a[0]-b[1]" of several shapes, also where a body is given several times, such as the ground with a floor and a wall
 
 A pair of shapes that has no contact is a fault, as the bodies would pass through one another without a word.
 """
@@ -20,10 +20,14 @@ from haugmbd.bodies.body import Body
 from haugmbd.bodies.shapes import Cylinder, Plane, Shape, Sphere
 from haugmbd.bodies.validation import read_number
 from haugmbd.constraints.joint import Joint
-from haugmbd.contact.contact import Contact, touching_shapes
+from haugmbd.contact.contact import Compliant, Contact, touching_shapes
 from haugmbd.contact.impact_laws import ImpactLaw, check_law
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, ModelError, UsageError
+from haugmbd.forces.base import ForceElement
+from haugmbd.forces.compliant.contact_force import ContactForce
+from haugmbd.forces.compliant.pairs import PAIRS_TEXT as COMPLIANT_PAIRS
+from haugmbd.forces.compliant.pairs import pair_of
 from haugmbd.geometry.narrow_phase import PAIRS_TEXT, has_contact, kind_name
 from haugmbd.model.immutable import immutable
 
@@ -37,7 +41,7 @@ MOST_TOLD = 5
 @public_class
 @immutable("Make a new Contacts(...).")
 class Contacts:
-    """Rigid contacts, with dry friction, between all pairs of bodies with shapes.
+    """Contacts with dry friction, rigid ones or compliant ones, between all pairs of bodies with shapes.
 
     Parameters
     ----------
@@ -54,8 +58,8 @@ class Contacts:
         Newton's coefficient of restitution of each member, 0 to 1.
     except_ : sequence of Body or pairs of Body
         Bodies, and pairs of bodies, that never touch.
-    law : NewtonImpact, PoissonImpact or SequentialImpact, optional
-        The law of impacts of each member.
+    law : NewtonImpact, PoissonImpact, SequentialImpact or Compliant, optional
+        The law of impacts of each member. With `Compliant(K, ...)` each member is a ContactForce.
 
     Raises
     ------
@@ -73,7 +77,7 @@ class Contacts:
     pairs: tuple[tuple[Side, Side], ...]
     mu: float
     restitution: float
-    law: ImpactLaw | None
+    law: ImpactLaw | Compliant | None
     _are_given: bool
     _left_out: tuple[tuple[Body, ...], ...]
 
@@ -86,9 +90,10 @@ class Contacts:
         mu: float = 0.0,
         restitution: float = 0.0,
         except_: Sequence[Any] = (),
-        law: ImpactLaw | None = None,
+        law: ImpactLaw | Compliant | None = None,
     ) -> None:
-        check_law(law, "law")
+        if not isinstance(law, Compliant):
+            check_law(law, "law")
         where = f"Contacts {name!r}"
         if bodies is not None and pairs is not None:
             raise UsageError(f"{where} got bodies= and pairs=: give one of them, or none for all bodies with shapes.")
@@ -108,11 +113,16 @@ class Contacts:
         """What messages call it."""
         return f"Contacts {self.name!r}"
 
-    def has_member(self, contact: Contact) -> bool:
+    @property
+    def is_compliant(self) -> bool:
+        """Whether the members are ContactForces."""
+        return isinstance(self.law, Compliant)
+
+    def has_member(self, contact: Contact | ForceElement) -> bool:
         """Return whether a contact is a member, by its name."""
         return contact.name.startswith(f"{self.name}: ")
 
-    def members(self, bodies: Sequence[Body], joints: Sequence[Joint]) -> list[Contact]:
+    def members(self, bodies: Sequence[Body], joints: Sequence[Joint]) -> list[Contact | ContactForce]:
         """Return the contacts.
 
         Parameters
@@ -124,7 +134,7 @@ class Contacts:
 
         Returns
         -------
-        list of Contact
+        list of Contact or ContactForce
             The members, in the order of the bodies.
 
         Raises
@@ -135,7 +145,7 @@ class Contacts:
         faults = self._number_faults()
         if faults:
             raise ModelError(faults)
-        made = [
+        made: list[Contact | ContactForce] = [
             Contact(name, i, j, shape_i=shape_i, shape_j=shape_j, mu=self.mu, restitution=self.restitution, law=self.law)
             for name, i, shape_i, j, shape_j in self._ends(bodies, joints, faults)
         ]
@@ -162,7 +172,9 @@ class Contacts:
             faults.append(Fault(self.where, what, "Give 0 for no bounce, 1 for no loss."))
         return faults
 
-    def late_faults(self, bodies: Sequence[Body], joints: Sequence[Joint], contacts: Iterable[Contact]) -> list[Fault]:
+    def late_faults(
+        self, bodies: Sequence[Body], joints: Sequence[Joint], contacts: Iterable[Contact | ForceElement]
+    ) -> list[Fault]:
         """Return a fault if bodies or joints that came later would change the members."""
         there = {contact.name for contact in contacts if self.has_member(contact)}
         now = {end[0] for end in self._ends(bodies, joints, [])}
@@ -185,8 +197,9 @@ class Contacts:
             for (a, shape_i), (b, shape_j) in itertools.product(enumerate(shapes_i), enumerate(shapes_j)):
                 if not self._touch(shape_i, shape_j):
                     kinds = f"{kind_name(shape_i)} of {i.name!r} and {kind_name(shape_j)} of {j.name!r}"
-                    remedy = f"Leave the pair out by except_=, or give other shapes. Pairs are: {PAIRS_TEXT}."
-                    faults.append(Fault(self.where, f"{kinds} have no contact", remedy))
+                    known = COMPLIANT_PAIRS if self.is_compliant else PAIRS_TEXT
+                    remedy = f"Leave the pair out by except_=, or give other shapes. Pairs are: {known}."
+                    faults.append(Fault(self.where, f"{kinds} have no {'compliant ' if self.is_compliant else ''}contact", remedy))
                     continue
                 if again:
                     a, b = _number(given, i, shape_i), _number(given, j, shape_j)
@@ -197,7 +210,8 @@ class Contacts:
         """Return whether two shapes have a contact; a ball and a tube only if the pair is given, as the ball must be in its hole."""
         shapes = (shape_i, shape_j)
         tube = any(isinstance(x, Cylinder) and x.inner_radius > 0.0 for x in shapes) and any(isinstance(x, Sphere) for x in shapes)
-        return has_contact(shape_i, shape_j) and (self._are_given or not tube)
+        has = pair_of(shape_i, shape_j) is not None if self.is_compliant else has_contact(shape_i, shape_j)
+        return has and (self._are_given or not tube)
 
     def _body_pairs(self, bodies: Sequence[Body], joints: Sequence[Joint]) -> Iterator[tuple[Side, Side]]:
         """Yield the pairs of bodies that may touch."""

@@ -102,7 +102,7 @@ def on_plane(shapes: Shapes, a: int, b: int, bodies: Array, A: Array, margin: fl
         if dot(across, across) > FLAT_TILT * FLAT_TILT:
             n = keep(shapes, a, b, pair_number(FACE, 0, RIM, 2 * rim), bodies, A, margin, out, features, n)
             n = keep(shapes, a, b, pair_number(FACE, 0, RIM, 2 * rim + 1), bodies, A, margin, out, features, n)
-        elif n == 0:
+        elif n == 0 and (dot(h, N) < 0.0 or (kind == CYLINDER and shapes.form[b, 1] == 0.0)):  # of two flat rims the lower one
             for k in range(RIM_POINTS):
                 if n < MOST_POINTS:
                     n = keep(shapes, a, b, pair_number(FACE, 0, VERTEX, RIM_POINTS * rim + k), bodies, A, margin, out, features, n)

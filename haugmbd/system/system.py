@@ -34,6 +34,7 @@ from haugmbd.deprecated import public_class
 from haugmbd.drivers.expression import read_parameters
 from haugmbd.errors import Fault, LockedModelWarning, ModelError, UsageError, warn_user
 from haugmbd.forces.base import ForceElement
+from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.forces.joint_friction import CYLINDRICAL, JointFriction, lead_of
 from haugmbd.forces.mass_in_time import MassInTime
 from haugmbd.forces.rope import SlackRope
@@ -210,7 +211,11 @@ class System(Compilable):
         elif isinstance(part, Contact):
             self.contacts.append(part)
         elif isinstance(part, Contacts):
-            self.contacts += part.members(self.bodies, self.joints)
+            for member in part.members(self.bodies, self.joints):
+                if isinstance(member, Contact):
+                    self.contacts.append(member)
+                else:
+                    self.loads.append(member)
             self._contact_groups.append(part)
         elif isinstance(part, Block):
             self.blocks.append(part)
@@ -275,9 +280,9 @@ class System(Compilable):
         """
         several = tuple(part) if isinstance(part, Subassembly | list | tuple) else (part,)
         if isinstance(part, Contacts):
-            several = tuple(contact for contact in self.contacts if part.has_member(contact))
+            several = (*filter(part.has_member, self.contacts), *filter(part.has_member, self.loads))
         remove_parts(self, several)
-        gone = [contact for contact in several if isinstance(contact, Contact)]
+        gone = [contact for contact in several if isinstance(contact, Contact | ContactForce)]
         self._contact_groups = [group for group in self._contact_groups if not any(map(group.has_member, gone))]
 
     def _parts(self) -> Iterator[tuple[str, Any]]:
@@ -570,7 +575,9 @@ class System(Compilable):
             if checked.faults or faults:
                 return checked._replace(faults=(*checked.faults, *faults), rows=None), equations
         checked = check(parts, build, at_pose, tolerance, rule)
-        late = [x for group in self._contact_groups for x in group.late_faults(self.bodies, self.joints, self.contacts)]
+        late = [
+            x for group in self._contact_groups for x in group.late_faults(self.bodies, self.joints, (*self.contacts, *self.loads))
+        ]
         if late:
             checked = checked._replace(faults=(*checked.faults, *late), rows=None)
         return checked._replace(network=moving) if driven else self._with_network(checked), equations

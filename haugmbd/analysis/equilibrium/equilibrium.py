@@ -5,7 +5,8 @@ r"""equilibrium: a pose at which all forces are in balance, its stability, and i
     K x = kappa x                                         stiffness along the tangent space of the constraints
     kappa > 0 stable,  kappa < 0 unstable,  kappa = 0 indifferent                                      along x
 
-Drivers are fixed at their values at time t (a quasi-static pose), unless they drive the steady motion.
+Rigid contacts that touch at the start are rows where they stick or have no friction, see `held_contacts`; their forces have to be in the
+cones of friction. Drivers are fixed at their values at time t (a quasi-static pose), unless they drive the steady motion.
 In a steady motion, kappa > 0 is stability in the rotating frame. Gyroscopic forces can stabilize a motion with kappa < 0: see
 `linearize`. Stability is that of all small motions, from their eigenvalues, with states of blocks, where a steady motion rolls (velocity
 rows), where K is not symmetric (forces that follow a body, rolling), and where forces drive motions (negative damping): K is then that with
@@ -17,6 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from haugmbd.analysis.assembly.regularized_least_squares import dense
+from haugmbd.analysis.equilibrium.held_contacts import HeldContacts, check_held, held_contacts
 from haugmbd.analysis.equilibrium.residual import (
     ResidualEvaluator,
     evaluate_residual,
@@ -52,7 +54,7 @@ from haugmbd.diagnostics.contact_warnings import pulls_of
 from haugmbd.errors import ModelError, SimulationError
 from haugmbd.math.blas_threads import one_blas_thread
 from haugmbd.model.dependent_rows import MinimumNorm
-from haugmbd.model.inspection.run_memory import need_no_friction, stop_faults, touched_stops
+from haugmbd.model.inspection.run_memory import stop_faults, touched_stops
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.stepping.progress import Progress
@@ -102,8 +104,8 @@ def equilibrium(
         defined there, and there is no stability. The message names the rows; the attribute `result` is the State there.
     SimulationError
         If no equilibrium is found; the message names the body that moves on, and the attribute `result` is the last State. If forces
-        are not smooth where they are in balance, so that there is no stiffness, or are in balance beyond a rigid JointLimit or
-        with a pull of a joint that can only push; `result` is the State there.
+        are not smooth where they are in balance, so that there is no stiffness, or are in balance beyond a rigid JointLimit,
+        with a pull of a joint that can only push, or only if a rigid contact held more than it can; `result` is the State there.
     ModelError
         If the system or the state has faults.
     UsageError
@@ -113,15 +115,17 @@ def equilibrium(
     """
     check_flags(downhill=downhill, progress=progress)
     model, start = read_model(system, state, "equilibrium", tolerance)
-    need_no_friction(model, start, "equilibrium")
-    evaluator = make_residual_evaluator(model, read_steady(model, steady), start)
+    motion = read_steady(model, steady)
+    held = held_contacts(model, start, "equilibrium", steady=motion.moves)
+    model = model if held is None else held.model
+    evaluator = make_residual_evaluator(model, motion, start)
     if evaluator.steady.moves:
         refuse_friction(model, "the balance of a steady motion")
     with Progress(progress, 0.0, DIGITS, "digits") as bar:
         search = Search(bar)
         try:
             balance = _searched(evaluator, start, downhill, search)
-            result = _judged(balance)
+            result = _judged(balance, held)
         except KeyboardInterrupt as stop:
             raise _interrupted(evaluator, search, start, stop) from None
         bar.reach(DIGITS)
@@ -148,7 +152,7 @@ def _searched(evaluator: ResidualEvaluator, start: State, downhill: bool, search
     return balance
 
 
-def _judged(balance: Balance) -> Equilibrium:
+def _judged(balance: Balance, held: HeldContacts | None) -> Equilibrium:
     """Return the equilibrium of a balance, with its stability. Raise an error if a pose in balance is none."""
     kappa, V = np.linalg.eigh(0.5 * (balance.K + balance.K.T))
     pose, evaluator = balance.place, balance.place.evaluator
@@ -172,6 +176,7 @@ def _judged(balance: Balance) -> Equilibrium:
             at_rest,
         )
     lam = multipliers(evaluator, pose)
+    lam = lam if held is None else check_held(held, pose, lam)
     _refuse_pulls(model, at_rest, lam)
     matrices = _matrices_for_stability(evaluator, balance)
     scale = scale_of(pose.work, balance.K) if matrices is None else matrices.scale

@@ -19,7 +19,6 @@ from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.forces.joint_loads.joint_limit import JointLimit
 from haugmbd.model.compiling.loads import LoadEntry
 from haugmbd.model.model import Model
-from haugmbd.model.state import State
 from haugmbd.workspace.layout import WIDTH
 
 STOP_TOL = 1e-6
@@ -114,19 +113,6 @@ def _contact_faults(model: Model, t: Array, y: Array) -> list[Fault]:
             what = f"it touches at t = {t[k]:.6g} s, where it could stick or slip (mu = {contact.mu:g}), and its forces are not known here"
             found.append(Fault(contact.where, what, "Use simulate, or hold the body by a joint instead."))
     return found
-
-
-def need_no_friction(model: Model, state: State, what: str) -> None:
-    """Raise UsageError, with the names, if contacts with friction, or of two shapes, touch at the state;  what: the analysis"""
-    touching = [
-        c for c in model.contacts if not c.is_plain and abs(float(c.gaps(model, state.y[None])[0])) <= EDGE_TOL * model.length
-    ]
-    if touching:
-        names = ", ".join(f"{c.where} (mu = {c.mu:g})" for c in touching)
-        raise UsageError(
-            f"{what} does not take rigid contacts that touch and could slip: {names}. Let `simulate` bring the system to rest, or hold the "
-            "bodies by joints."
-        )
 
 
 def touched_stops(model: Model, y: Array) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from haugmbd.analysis.equilibrium.held_contacts import HeldContacts, check_held, held_contacts, need_no_contact
 from haugmbd.analysis.equilibrium.residual import (
     ResidualEvaluator,
     bodies_in,
@@ -53,7 +54,7 @@ from haugmbd.analysis.regular_pose import check_regular
 from haugmbd.choices import check_flags
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import check_keywords
-from haugmbd.errors import ModelError, UsageError
+from haugmbd.errors import ModelError, SimulationError, UsageError
 from haugmbd.math.blas_threads import one_blas_thread
 from haugmbd.math.body_columns import EULER, VELOCITY, WIDTH
 from haugmbd.math.euler_parameters import rotation_matrix
@@ -236,11 +237,13 @@ def linearize(
     faults = position_faults(model, start)
     if faults:
         raise ModelError(faults)
-    evaluator = make_residual_evaluator(model, read_steady(model, steady), start)
+    motion = read_steady(model, steady)
+    held = held_contacts(model, start, "linearize", steady=motion.moves)
+    evaluator = make_residual_evaluator(model if held is None else held.model, motion, start)
     with Progress(progress, 0.0, len(STAGES), "stages") as bar:
         stages = Stages(bar)
         try:
-            found = _about(evaluator, start, stages, None if modes is None else int(modes))
+            found = _about(evaluator, start, stages, None if modes is None else int(modes), held)
         except KeyboardInterrupt as stop:
             told = KeyboardInterrupt(
                 f"linearize was interrupted by Ctrl-C, at {stages.name}. The attribute `result` of this error is the State of the "
@@ -259,6 +262,7 @@ def _about_motion(model: Model, state: State, inputs: Any, outputs: Any, coordin
     need_drivers_of_time(model, "linearize")
     need_constant_masses(model, "linearize")
     need_no_freewheels(model, "linearize")
+    need_no_contact(model, state, "linearize about a motion")
     faults = (*position_faults(model, state, moved=True), *velocity_faults(model, state))
     if faults:
         raise ModelError(faults)
@@ -290,13 +294,18 @@ def _along_motion(
     return StateSpaceMotion(result.t, tuple(found))
 
 
-def _about(evaluator: ResidualEvaluator, start: State, stages: Stages, count: int | None) -> Linearization:
+def _about(
+    evaluator: ResidualEvaluator, start: State, stages: Stages, count: int | None, held: HeldContacts | None
+) -> Linearization:
     """Return the linearization about a state, with the slowest `count` modes."""
     place = trial_pose_at(evaluator, start.y)
     model, evaluator = evaluator.model, place.evaluator
     _check_stops(place)
     check_regular(model, state_of(evaluator, place.y), evaluator.kept, f"the pose of the state at t = {start.t:g} s")
     _check_rest(evaluator, start, place)
+    if held is not None:
+        _check_balance(evaluator, place, scale_of(place.work, np.zeros((0, 0))))
+        _check_contacts(held, place)
     if len(evaluator.states.columns) or len(model.velocity_rows):
         return _first_order(place, stages, count)
     smooth = MotionDerivative(place.work, stages.begin(STIFFNESS, number_of_derivatives(evaluator, place.at.N)))
@@ -409,6 +418,14 @@ def _check_stops(place: TrialPose) -> None:
             f"the state at t = {place.evaluator.t:g} s is at a rigid stop, {', '.join(names)}, or beyond: it can move to one side only, "
             "and there are no small motions. Move the limit, make it compliant (k=, c=), or simulate."
         )
+
+
+def _check_contacts(held: HeldContacts, place: TrialPose) -> None:
+    """Raise UsageError if rigid contacts do not hold with the forces at a pose in balance."""
+    try:
+        check_held(held, place, np.zeros(held.model.nc))
+    except SimulationError as error:
+        raise UsageError(str(error).replace("the pose in the attribute `result`", f"t = {place.evaluator.t:g} s")) from None
 
 
 def _check_rest(evaluator: ResidualEvaluator, start: State, place: TrialPose) -> None:
