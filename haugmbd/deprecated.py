@@ -87,8 +87,8 @@ MEANT = {
 """Keywords of other programs to those of haugmbd, or to several; the first of them that is a parameter is suggested."""
 
 OF_ONE_RUN = {
-    "events": "events, and switches among them, belong to one run: simulate(..., events=[...]). Run each variant or method so, in a loop or "
-    "in the run= of a sweep, and compare what the results say at the same times"
+    "events": "events, and switches among them, belong to one run: simulate(..., events=[...]). Run each variant or method so, in a loop "
+    "or in the run= of a sweep, and compare what the results say at the same times"
 }
 """Keywords of `simulate` that functions of many runs do not have, and what to do."""
 
