@@ -86,6 +86,12 @@ MEANT = {
 }
 """Keywords of other programs to those of haugmbd, or to several; the first of them that is a parameter is suggested."""
 
+OF_ONE_RUN = {
+    "events": "events, and switches among them, belong to one run: simulate(..., events=[...]). Run each variant or method so, in a loop "
+    "or in the run= of a sweep, and compare what the results say at the same times"
+}
+"""Keywords of `simulate` that functions of many runs do not have, and what to do."""
+
 ATTRIBUTES_MEANT = {
     "force": ("load(name)",),
     "forces": ("load(name)", "force"),
@@ -250,6 +256,7 @@ def _translated(who: str, given: dict[str, Any], named: Iterable[str]) -> dict[s
             if new not in named:
                 meant = [name for name in MEANT.get(old, ()) if name in named]
                 hint = f" (did you mean {meant[0]!r}?)" if meant else did_you_mean(old, sorted(named))
+                hint = f": {OF_ONE_RUN[old]}" if old in OF_ONE_RUN else hint
                 raise TypeError(f"{who}() has no argument {old!r}{hint or '; it takes ' + ', '.join(named)}")
             _warn(f"{who}({old}=)", f"{new}=", stacklevel=4)
         if new in known:

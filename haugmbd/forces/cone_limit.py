@@ -25,7 +25,7 @@ from haugmbd.constraints.equations.dp1 import DP1
 from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import public_class
 from haugmbd.errors import Fault, UsageError
-from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, Mark, turned
+from haugmbd.forces.base import EnergyLedger, ForceElement, LoadValues, Mark, sign_at, turned
 from haugmbd.math.body_columns import OMEGA_BAR, WIDTH
 from haugmbd.math.euler_parameters import normalized, rotation_matrix
 
@@ -40,6 +40,13 @@ class AngleLimit(ForceElement):
 
     joint: Joint
     c: float
+    _a_i: Array
+    _a_j: Array
+
+    @property
+    def axes(self) -> tuple[Array, Array]:
+        """Return the unit vectors of the limit on body i and on body j, body frames (3,)."""
+        return self._a_i, self._a_j
 
     def bodies(self) -> tuple[Body, ...]:
         return (self.joint.i, self.joint.j)
@@ -51,7 +58,7 @@ class AngleLimit(ForceElement):
         return {"": self.joint.frame_j}
 
     def marks(self) -> tuple[Mark, ...]:
-        return ()
+        return (sign_at(type(self).__name__, self.joint.frame_i, self.joint.frame_j),)
 
     @property
     def keeps_energy(self) -> bool:

@@ -73,6 +73,8 @@ def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
         return SimulationError(f"the simulation stops at t = {t:.6g} s: {stopped}")
     if code in WORDS:
         return SimulationError(WORDS[code](failure))
+    if vanished := _vanished_mass(failure):
+        return SimulationError(vanished)
     return SimulationError(
         f"a force or driver function gave a value that is not finite at t = {t:.6g} s. Check the functions of this model."
     )
@@ -110,12 +112,19 @@ def _not_finite(f: Failure) -> str:
     return f"the state is not finite at t = {f.t:.6g} s: {where} is {f.number}. {TOO_LARGE}"
 
 
-def _step_too_small(f: Failure) -> str:
+def _vanished_mass(f: Failure) -> str:
+    """Return which mass, a function of time, is nearly gone; "" if none."""
     y = np.array(f.model.y0[None])
     for entry in f.model.masses_in_time:
         blocks = any(driver.reads_state for driver in entry.load.drivers())
         if not blocks and (wrong := f.model.known_mass(entry, np.array([f.t]), y).vanishes_at(f.t)):
             return wrong
+    return ""
+
+
+def _step_too_small(f: Failure) -> str:
+    if vanished := _vanished_mass(f):
+        return vanished
     needed = f"the error control needs a step of {f.number:.3g} s at t = {f.t:.6g} s"
     if singular := _singular_nearby(f, NEARLY):
         return f"{needed}, at {singular}"
@@ -252,7 +261,7 @@ def _singular(f: Failure) -> str:
     """Return what is singular at a node: the joints of an edge and those that its rows depend on, or a body."""
     model, pack, node, number = f.model, f.pack, f.node, f.number
     if node <= model.nb:
-        return (
+        return _vanished_mass(f) or (
             f"SingularKKTError at t = {f.t:.6g} s: body {model.body_names[node]!r} has no inertia in a direction "
             f"(pivot {number:.1e}). Check its mass and J_bar."
         )

@@ -62,6 +62,11 @@ LAST = 1e-12
 """Relative to |t| + 1 s: the interval left when the simulation is complete, as of a motion with impacts."""
 SHORTEST = 1e-6
 """[s] that the next part may take where a budget is used up: it is stopped in its first batch."""
+APART = (
+    "Let the event occur where they meet, give pull=True, which moves the bodies to the nearest pose where the joint is closed, or grip= "
+    "for the pose of the moment."
+)
+"""Remedy of a switch that locks a joint whose parts are apart."""
 STILL = 1e-12
 """Relative to the largest velocity: a smaller change of velocities at a switch is rounding, and no impact."""
 
@@ -345,9 +350,14 @@ class _SwitchedRun:
         clash = [(a, b) for a in releasing for b in others if a is not b] + [(a, b) for a in setting for b in fired if a is not b]
         if clash:
             a, b = clash[0]
+            why = (
+                "parts that close before others open take other velocities than behind"
+                if a.release and (b.lock or b.grip or b.kick)
+                else f"what {a.name!r} sets is of the state before the other one, or behind it"
+            )
             raise SimulationError(
-                f"switches {a.name!r} and {b.name!r} occur at one instant, t = {t:.9g} s, and their order matters: parts that close before "
-                "others open take other velocities than behind. Let one switch do both, or let one occur later."
+                f"switches {a.name!r} and {b.name!r} occur at one instant, t = {t:.9g} s, and their order matters: {why}. "
+                "Let one switch do both, or let one occur later."
             )
 
     def _changed(self, structure: Structure, state: State, fired: Sequence[Switch]) -> tuple[Structure, State]:
@@ -411,7 +421,7 @@ class _SwitchedRun:
         if not faults:
             return state
         if not pull:
-            raise ModelError(faults)
+            raise ModelError([replace(fault, remedy=APART) for fault in faults])
         return projected(model, model.pack(), state).replace(structure=state.structure)
 
     def _numbers(self, name: str, state: State) -> tuple[float, ...]:
@@ -432,7 +442,6 @@ class _SwitchedRun:
         """Return the state that a switch sets."""
         if switch.set is None:
             return state
-        who = f"switch {switch.name!r}"
         if isinstance(switch.set, Mapping):
             network, y = model.network, state.y
             assert network is not None
@@ -440,15 +449,13 @@ class _SwitchedRun:
                 if block.name in switch.set:
                     values = np.atleast_1d(np.asarray(switch.set[block.name], dtype=np.float64))
                     if values.shape != (block.states,) or not np.isfinite(values).all():
-                        raise UsageError(
-                            f"{who}: set gives block {block.name!r} {values.tolist()}, and it has {block.states} states."
-                        )
+                        raise UsageError(f"set gives block {block.name!r} {values.tolist()}, and it has {block.states} states.")
                     y[network.columns(block, y)] = values
             return State.from_y(state.t, y, model.nb + 1).replace(structure=state.structure)
         given = switch.set(state)
         if not isinstance(given, State) or given.t != state.t:
             what = "another time" if isinstance(given, State) else f"{given!r:.60}"
-            raise UsageError(f"{who}: set returns {what}, and must return a State of the same time: state.replace(v=...).")
+            raise UsageError(f"set returns {what}, and must return a State of the same time: state.replace(v=...).")
         faults = state_faults(model, given)
         if faults:
             raise ModelError(faults)

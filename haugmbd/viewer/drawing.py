@@ -18,7 +18,7 @@ from haugmbd.errors import UsageError
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.viewer.frames import Frames
 from haugmbd.viewer.mechanism import LinePart, Mechanism
-from haugmbd.viewer.scene import size_of, view
+from haugmbd.viewer.scene import GLYPH, size_of, view
 from haugmbd.viewer.shapes import rod_radius, shapes_of, triangles_of, unit_mesh
 
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7570b3", "#66a61e", "#a6761d", "#8c8c8c")
@@ -35,6 +35,9 @@ STEEL, ROD_WIDTH = "#5b6672", 1.0
 
 PLANE, FAINT, PATCH = "#5f7d95", 0.22, 0.35
 """Of the planes of contacts: colour, opacity, and half the edge of the square that is drawn, relative to the size of the mechanism."""
+
+POINTER = "#e8710a"
+"""Colour of what moves within a limit, as in the page."""
 
 SIZE = (8.0, 6.0)
 """Of a picture [inch]."""
@@ -77,6 +80,12 @@ class Drawing:
         (self.dots,) = self.axes.plot([], [], "o", color="#333d47", markeredgecolor="white", markersize=6, zorder=3)
         self.springs = [
             (load, self.axes.plot([], [], "-", color="#5f7d95", linewidth=1.8, zorder=2)[0]) for load in self._springs()
+        ]
+        self.glyph = rod_radius(mechanism, size) / GLYPH
+        self.limits = [
+            (line, self.axes.plot([], [], "-", color=POINTER if line.pointer else PLANE, linewidth=1.4, zorder=2.5)[0])
+            for load in mechanism.loads
+            for line in load.lines
         ]
         self.size = size
         self.planes = [
@@ -141,6 +150,8 @@ class Drawing:
             patch.set_xy(self.project(plane_corners(contact, r, A, PATCH * self.size))[:, :2])
         for load, line in self.springs:
             line.set_data(*self._zigzag(r[load.i] + A[load.i] @ load.s_i, r[load.j] + A[load.j] @ load.s_j).T)
+        for limit, line in self.limits:
+            line.set_data(*self.project(r[limit.body] + limit.points(self.glyph) @ A[limit.body].T)[:, :2].T)
         self.title.set_text(f"{self.mechanism.name},  t = {self.frames.t[k]:.4g} s")
 
     def _zigzag(self, a: Array, b: Array) -> Array:

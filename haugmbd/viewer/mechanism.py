@@ -32,6 +32,7 @@ from haugmbd.forces.compliant.contact_force import ContactForce
 from haugmbd.math.euler_parameters import from_rotation_matrix
 from haugmbd.model.model import Model
 from haugmbd.system.system import System
+from haugmbd.viewer.limits import Line, limit_lines
 
 
 class Rod(NamedTuple):
@@ -82,7 +83,10 @@ class JointPart:
 
 @dataclass(frozen=True, eq=False)
 class LinePart:
-    """A spring, damper, actuator or contact between a point of body i and a point of body j, body frames; `more` for the page."""
+    """A spring, damper, actuator or contact between a point of body i and a point of body j, body frames; `more` for the page.
+
+    lines: of a limit
+    """
 
     name: str
     kind: str
@@ -91,11 +95,13 @@ class LinePart:
     s_i: Array
     s_j: Array
     more: dict[str, Any]
+    lines: tuple[Line, ...] = ()
 
     def data(self) -> dict[str, Any]:
         """Return the element as the page reads it."""
         ends = {"s_i": [float(x) for x in self.s_i], "s_j": [float(x) for x in self.s_j]}
-        return {"name": self.name, "kind": self.kind, "i": self.i, "j": self.j, **ends, **self.more}
+        lines = {"lines": [line.data() for line in self.lines]} if self.lines else {}
+        return {"name": self.name, "kind": self.kind, "i": self.i, "j": self.j, **ends, **self.more, **lines}
 
 
 @dataclass(frozen=True, eq=False)
@@ -321,7 +327,9 @@ def glyph_of(kind: str, freedoms: Any, rows: tuple[Primitive, ...]) -> str:
 def load_parts(load: ForceElement, number: dict[str, int]) -> list[LinePart]:
     """Return the parts of a force element: none if it has no place."""
     return [
-        LinePart(load.name, mark.kind, number[mark.i.name], number[mark.j.name], mark.s_i, mark.s_j, mark.look)
+        LinePart(
+            load.name, mark.kind, number[mark.i.name], number[mark.j.name], mark.s_i, mark.s_j, mark.look, limit_lines(load, number)
+        )
         for mark in load.marks()
     ]
 

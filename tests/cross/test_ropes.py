@@ -472,6 +472,15 @@ def test_a_slack_drum_and_a_rigid_slack_winch_are_refused_by_name():
     assert any("wound on a drum" in text for text in texts)
 
 
+@pytest.mark.parametrize("how", [{"h": 0.01}, {"rtol": 1e-8}])
+def test_a_winch_that_reels_in_more_than_its_rope_is_named_with_its_time(how):
+    system = System("hoist")
+    load = system.add(Body("load", 1.0, (0.1, 0.1, 0.1), r=(0, 0, -2), v=(0, 0, 3)))
+    system.add(Rope("winch", [(system.ground, (0, 0, 0)), (load, load.r)], length=lambda t: 2.0 - 3.0 * t))
+    with pytest.raises(mbd.SimulationError, match=r"t = 0\.66666.*'winch': its length f\(t\) reaches zero"):
+        mbd.simulate(system, 1.0, **how)
+
+
 def test_the_pieces_that_are_drawn_are_the_path():
     """They follow one another, and are as long as the rope but for the chords of its arcs."""
     system = System("drawn")

@@ -23,6 +23,7 @@ import numpy.typing as npt
 from haugmbd.callbacks import DriverCall, driver_values
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.equations.d import D
+from haugmbd.constraints.equations.rope import RopeRow
 from haugmbd.drivers import Constant, Driver, PythonDriver
 from haugmbd.errors import Fault, warn_user
 from haugmbd.model.immutable import once_per_model
@@ -244,12 +245,12 @@ class ZeroLength(NamedTuple):
 
 @once_per_model
 def driven_lengths(model: Model) -> dict[int, str]:
-    """Return the joint of each driver of a distance that is not a constant, by the number of the driver."""
+    """Return the joint of each driver of a distance or a rope that is not a constant, by the number of the driver."""
     if all(isinstance(driver, Constant) for driver in model.drivers):
         return {}
     found = dict[int, str]()
     for row, k in enumerate(model.drivers_of_rows().tolist()):
-        if not isinstance(model.drivers[k], Constant) and isinstance(model.labels[row].primitive, D):
+        if not isinstance(model.drivers[k], Constant) and isinstance(model.labels[row].primitive, D | RopeRow):
             found.setdefault(k, model.labels[row].joint)
     return found
 

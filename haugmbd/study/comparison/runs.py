@@ -296,6 +296,13 @@ def check_same_model(given: Result, model: Model) -> None:
     """Raise UsageError unless a result is of this model."""
     if not given.has_model:
         raise UsageError("the Result was loaded without its model. Pass it: mbd.load(path, model=...).")
+    if given.switches:
+        first = given.switches[0]
+        name = f" {first.names[0]!r}" if first.names else ""
+        raise UsageError(
+            f"the Result is of another structure after its switch{name} at t = {first.t:.6g} s, and errors and violations are of one. "
+            "Compare its states with those of another run with the same switches, such as result.at(t) of both."
+        )
     try:
         check_model(model, given.names, numbers_of(given.model), given.y.shape[1], law_digests(given.model))
     except UsageError as error:

@@ -9,6 +9,7 @@ class FlatPicture {
     this.svg = element("svg", { id: "flat" }, world.stage);
     this.made = [];
     for (const body of world.bodies) for (const shape of world.data.bodies[body.index].shapes) this.made.push(this.line(body, shape));
+    for (const line of world.data.loads.flatMap(({ lines }) => lines || [])) this.made.push({ body: world.bodies[line.body], points: limitPoints(line, world.g).map((point) => point.toArray()), mark: element("polyline", { fill: "none", stroke: line.pointer ? DRIVE : SPRING, "stroke-width": 1.5 }, this.svg) });
     const held = [...world.joints.flatMap(({ links, material }) => links.map((one) => ({ ...one, material }))), ...world.loads.filter(({ object }) => object)];
     this.lines = held.map((ends) => ({ ends, mark: element("line", { class: "held", "stroke-width": ends.material ? 2.5 : 1.5, stroke: "var(--soft)" }, this.svg) }));
     this.joints = world.joints.map((joint) => ({ joint, mark: element("circle", { r: 5, fill: "var(--card)", stroke: "var(--ink)", "stroke-width": 2 }, this.svg) }));

@@ -153,6 +153,15 @@ function spring(g, { k, c }, material, drive) {
   return group;
 }
 
+// The points of a line of a limit, body frame: metres, and glyph units.
+const limitPoints = ({ along, out }, g) => Array.from({ length: along.length / 3 }, (_, k) => new THREE.Vector3(...[0, 1, 2].map((a) => along[3 * k + a] + g * out[3 * k + a])));
+
+function limitLine(line, g, material) {
+  const group = new THREE.Group(), points = limitPoints(line, g);
+  for (let k = 1; k < points.length; k++) { const piece = rod(0.3 * g, material); span(piece, points[k - 1], points[k]); group.add(piece); }
+  return group;
+}
+
 const rod = (width, material) => { const bar = solid("cylinder", width, width, 1, material), group = new THREE.Group(); bar.position.z = 0.5; group.add(bar); return group; };
 
 const Z = new THREE.Vector3(0, 0, 1), SPAN = new THREE.Vector3();

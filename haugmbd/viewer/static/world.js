@@ -94,9 +94,16 @@ class World {
   }
 
   addLoad(load, k) {
-    const { g } = this, drive = paint(DRIVE), steel = paint(SPRING), made = { ...load, object: null, materials: [drive, steel] };
+    const { g } = this, over = load.lines ? { transparent: true, depthTest: false, depthWrite: false } : {};  // limits are seen through bodies
+    const drive = paint(DRIVE, over), steel = paint(SPRING, over), made = { ...load, object: null, materials: [drive, steel] };
     const mark = new THREE.Group();
     if (load.kind === "TSDA") { made.object = spring(g, load, steel, drive); this.scene.add(made.object); }
+    else if (load.lines) {
+      const own = load.lines.map((line) => limitLine(line, g, line.pointer ? drive : steel));
+      load.lines.forEach(({ body }, n) => this.bodies[body].group.add(own[n]));
+      for (const part of own) part.traverse((mesh) => { mesh.userData.load = k; mesh.renderOrder = 2; });
+      return { ...made, parts: own };
+    }
     else if (["RSDA", "JointSpring", "JointLimit", "Bushing"].includes(load.kind)) { mark.add(ring(1.9 * g, 0.25 * g, steel), ring(1.35 * g, 0.2 * g, steel)); this.bodies[load.i].group.add(setPose(mark, load.s_i, load.p_i)); }
     else {
       mark.add(load.kind === "Torque" ? ring(2.1 * g, 0.3 * g, drive) : solid("octahedron", 1.4 * g, 1.4 * g, 1.4 * g, drive));

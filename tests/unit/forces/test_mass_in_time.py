@@ -136,7 +136,17 @@ def test_an_exhaust_of_a_constant_mass_is_refused():
         rocket(3.0, exhaust=(0, 0, -1.0)).compile()
 
 
-@pytest.mark.parametrize("how", [{"h": 0.05}, {"rtol": 1e-8}])
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"h": 0.05},
+        {"rtol": 1e-8},
+        {"integrator": mbd.BDF(rtol=1e-5)},
+        {"integrator": mbd.RadauIIA(rtol=1e-5)},
+        {"integrator": mbd.SciPySolver()},
+    ],
+    ids=["RK4", "adaptive", "BDF", "Radau", "SciPy"],
+)
 def test_a_mass_that_becomes_negative_is_named_with_its_time(how):
     with pytest.raises(mbd.SimulationError, match=r"body 'rocket': its mass is .* kg at t = 6\.2"):
         mbd.simulate(rocket(mass), 8.0, **how)

@@ -201,7 +201,7 @@ def test_a_joint_that_breaks_may_break_the_next():
 WRONG = [
     ({"lock": "grp"}, mbd.UsageError, ("'grp'", "did you mean 'grip'")),
     ({"grip": "spring"}, mbd.UsageError, ("'spring'", "no joint")),
-    ({"lock": "grip"}, mbd.ModelError, ("'grip'", "apart", "switch 'x' at t = 0.5 s")),
+    ({"lock": "grip"}, mbd.ModelError, ("'grip'", "apart", "switch 'x' at t = 0.5 s", "pull=True")),
     ({"set": {"block": 1.0}}, mbd.UsageError, ("'block'",)),
     ({"set": lambda state: 3}, mbd.UsageError, ("must return a State",)),
 ]
@@ -229,6 +229,9 @@ def test_two_switches_at_one_instant_are_refused_where_their_order_matters():
     with pytest.raises(mbd.SimulationError, match=r"'z' and 'y'.*order matters") as told:
         mbd.simulate(system, 1.0, events=events, **FINE)
     assert told.value.result.t[-1] == pytest.approx(0.7)
+    events = [at("x", 0.5, set=lambda state: state), at("y", 0.5, set=lambda state: state)]
+    with pytest.raises(mbd.SimulationError, match=r"'x' and 'y'.*order matters: what 'x' sets is of the state before the other"):
+        mbd.simulate(system, 1.0, events=events, **FINE)
 
 
 @pytest.mark.slow
