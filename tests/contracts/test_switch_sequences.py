@@ -18,7 +18,7 @@ from joints import RJ, SJ, UJ, Distance, Fixed
 from tests.support.seeds import seeds
 
 SAME = 1e-10
-"""Relative to 1 and to the largest speed, at tolerances of 1e-12; seen 4e-12."""
+"""Relative to 1 and to the largest speed, at tolerances of 1e-12."""
 TIMES, END = (0.08, 0.17, 0.23), 0.3
 METHOD = {"integrator": mbd.DOP853(rtol=1e-12, atol=1e-13)}
 AXES = np.eye(3)
