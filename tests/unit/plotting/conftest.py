@@ -16,6 +16,8 @@ def driven():
 
 @pytest.fixture(autouse=True)
 def _close_figures():
+    """Let each test begin and end without figures: those of tests of other folders, too, are pyplot's."""
     plt = pytest.importorskip("matplotlib.pyplot")
+    plt.close("all")
     yield
     plt.close("all")
