@@ -15,7 +15,7 @@ import numpy as np
 import haugmbd as mbd
 from haugmbd.cli.shown import counts, title
 from haugmbd.gallery import GALLERY, SHOWN, Published
-from haugmbd.gallery.shown import DRIVEN, shown_system
+from haugmbd.gallery.shown import DRIVEN, STEPPED, shown_system
 from haugmbd.viewer.animate import animation
 
 HEAD = """# Gallery: pictures
@@ -53,7 +53,7 @@ PAGE = """# {name}
 import haugmbd as mbd
 from haugmbd.gallery import {name}
 
-result = mbd.simulate({name}({arguments}), {t_end:g}, rtol={rtol:g})
+result = mbd.simulate({name}({arguments}), {t_end:g}, {method})
 result.animate("{name}.html")
 ```
 
@@ -114,7 +114,7 @@ def page(build: Builder, generated: Path) -> str:
         about=about(build),
         references=references(build),
         t_end=SHOWN[name],
-        rtol=RTOL,
+        method=f"h={STEPPED[name]:g}, integrator=mbd.MoreauJean()" if name in STEPPED else f"rtol={RTOL:g}",
         file="/".join(build.__module__.split(".")) + ".py",
         builder=inspect.getsource(build),
     )
@@ -125,7 +125,9 @@ def shown(build: Builder) -> mbd.Result:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         t_end = SHOWN[build.__name__]
-        return mbd.simulate(shown_system(build), t_end, rtol=RTOL, t_eval=np.linspace(0.0, t_end, FRAMES + 1))
+        h = STEPPED.get(build.__name__)
+        method: dict[str, Any] = {"rtol": RTOL} if h is None else {"h": h, "integrator": mbd.MoreauJean()}
+        return mbd.simulate(shown_system(build), t_end, t_eval=np.linspace(0.0, t_end, FRAMES + 1), **method)
 
 
 def motion(build: Builder) -> str:
@@ -134,7 +136,8 @@ def motion(build: Builder) -> str:
     driven = "".join(f", {key} = {value:g}" for key, value in numbers(name).items())
     if name in DRIVEN and not driven:
         driven = f", driven: {', '.join(DRIVEN[name])}"
-    return f"{SHOWN[name]:g} s by DormandPrince, rtol = {RTOL:g}{driven}. Click a body or a joint to see its curves."
+    method = f"MoreauJean, h = {STEPPED[name]:g} s" if name in STEPPED else f"DormandPrince, rtol = {RTOL:g}"
+    return f"{SHOWN[name]:g} s by {method}{driven}. Click a body or a joint to see its curves."
 
 
 def numbers(name: str) -> dict[str, float]:

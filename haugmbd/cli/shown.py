@@ -34,7 +34,7 @@ from haugmbd.cli.run import run_run
 from haugmbd.diagnostics.violation import Level
 from haugmbd.errors import HaugmbdError, SimulationError, UsageError
 from haugmbd.gallery import GALLERY, SHOWN, slider_crank
-from haugmbd.gallery.shown import shown_system
+from haugmbd.gallery.shown import STEPPED, shown_system
 from haugmbd.gallery.spatial_linkages import FREE, crank_angle
 from haugmbd.labs import write
 from haugmbd.simulation.results.result import Result
@@ -67,7 +67,8 @@ def run_demo(arguments: argparse.Namespace) -> int:
     t_end = SHOWN[name] if arguments.t_end is None else arguments.t_end
     if name != slider_crank.__name__:
         page = folder / f"{name}.html"
-        given = ["run", name, "--t-end", str(t_end), "--rtol", str(RTOL), "--animate", str(page)]
+        method = ["--method", "MoreauJean", "--h", str(STEPPED[name])] if name in STEPPED else ["--rtol", str(RTOL)]
+        given = ["run", name, "--t-end", str(t_end), *method, "--animate", str(page)]
         return run_run(parser().parse_args(given), shown_system(by_name()[name]))
     system = slider_crank()
     print("Loading compiled code (the first run compiles it once, 10 to 30 s) ...", flush=True)

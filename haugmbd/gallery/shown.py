@@ -58,6 +58,8 @@ SHOWN = {
     "geneva_drive": 2.0,
 }
 """Time by name [s]: a few turns, or the part of the motion that is worth seeing."""
+STEPPED = {"dominoes": 1e-3, "ratchet": 1e-3, "geneva_drive": 1e-3}
+"""Step of `MoreauJean` [s], by name, of those that are shown by it: their contacts come and go all the time."""
 
 
 def _turning(t: Any) -> Any:
