@@ -231,7 +231,7 @@ class Batch:
             "store_every": store_every,
             "budget": budget,
         }
-        check_numbers(integrator, t_end=t_end, h=h, rtol=rtol, atol=atol, store_every=store_every, budget=budget)
+        check_numbers(None, t_end=t_end, store_every=store_every, budget=budget)
         check_flags(project_velocity=project_velocity, progress=progress)
         check_budget(budget)
         if not isinstance(version, str):

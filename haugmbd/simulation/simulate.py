@@ -190,7 +190,7 @@ def simulate(
     `cite` returns the references of the methods. Sources of impacts: Moreau 1988; Mirtich 1996.
     """
     check_formulation(formulation)
-    check_numbers(integrator, t_end=t_end, h=h, rtol=rtol, atol=atol, store_every=store_every, budget=budget)
+    check_numbers(None, t_end=t_end, store_every=store_every, budget=budget)
     check_limit(most_per_second)
     check_flags(project_velocity=project_velocity, progress=progress, record_method=record_method)
     check_budget(budget)

@@ -287,7 +287,7 @@ class _SwitchedRun:
 
     def _armed(self, model: Model) -> list[Event]:
         """Return the events of a part: switches that would change nothing are left out, those that change something end it."""
-        structure = model.parts.structure if model.parts is not None else self.structures.first
+        structure = self.structures.of_model(model)
         rebind(model, self.events)
         rebind_pushes(model, self.events)
         found: list[Event] = []
