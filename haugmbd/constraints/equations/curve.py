@@ -195,6 +195,27 @@ def nearest(numbers: Array, first: int, pieces: int, period: float, x: Vec) -> f
     return np.nan
 
 
+class SeenPoint(NamedTuple):
+    """A point of body j from the origin of body i, global, omega of body i, and x, x_dot, x_ddot at u' = 0 in the frame of body i."""
+
+    d: Vec
+    omega: Vec
+    x: Vec
+    x_dot: Vec
+    x_ddot: Vec
+
+
+@kernel
+def seen_point(m: Motion, i: int, j: int, Q: int) -> SeenPoint:
+    """Return the point of marker Q of body j as body i sees it."""
+    d = sub(add(load(m.bodies, j, 0), value(m, Q)), load(m.bodies, i, 0))
+    d_dot = sub(add(load(m.bodies, j, VELOCITY), rate(m, Q)), load(m.bodies, i, VELOCITY))
+    omega = to_global(m.A, i, load(m.bodies, i, OMEGA_BAR))
+    turned = sub(d_dot, cross(omega, d))
+    acceleration = sub(centripetal(m, Q), add(cross(omega, d_dot), cross(omega, turned)))
+    return SeenPoint(d, omega, to_body(m.A, i, d), to_body(m.A, i, turned), to_body(m.A, i, acceleration))
+
+
 @routine
 def assemble_row(ints: Ints, floats: Array, m: Motion, rows: RowTable) -> None:
     """Fill the rows of all PointOnCurve."""
@@ -204,12 +225,7 @@ def assemble_row(ints: Ints, floats: Array, m: Motion, rows: RowTable) -> None:
         i, j = m.body_of[i_marker], m.body_of[Q]
         first = 3 * (k + 1)
         numbers = borrow_line(floats, 0, first + 3 * ints[k, N_LINES])
-        d = sub(add(load(m.bodies, j, 0), value(m, Q)), load(m.bodies, i, 0))
-        d_dot = sub(add(load(m.bodies, j, VELOCITY), rate(m, Q)), load(m.bodies, i, VELOCITY))
-        omega = to_global(m.A, i, load(m.bodies, i, OMEGA_BAR))
-        turned = sub(d_dot, cross(omega, d))
-        acceleration = sub(centripetal(m, Q), add(cross(omega, d_dot), cross(omega, turned)))
-        x, x_dot, x_ddot = to_body(m.A, i, d), to_body(m.A, i, turned), to_body(m.A, i, acceleration)
+        d, _, x, x_dot, x_ddot = seen_point(m, i, j, Q)
         s = nearest(numbers, first, pieces, floats[k, PERIOD], x)
         c, n = function_at(numbers, first, pieces, s, 0), function_at(numbers, first, pieces, s, 1)
         e = sub(x, c.f)

@@ -24,12 +24,11 @@ from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.array_views import borrow_line
 from haugmbd.compiled.jit import kernel, routine
-from haugmbd.constraints.base import FIRST_MARKER, SLOT, Motion, RowTable, as_vector, centripetal, put_level, put_row, rate, value
-from haugmbd.constraints.equations.curve import N_LINES, N_PIECES, PERIOD, PointOnCurveRow, function_at, nearest
+from haugmbd.constraints.base import FIRST_MARKER, SLOT, Motion, RowTable, as_vector, put_level, put_row, rate, value
+from haugmbd.constraints.equations.curve import N_LINES, N_PIECES, PERIOD, PointOnCurveRow, function_at, nearest, seen_point
 from haugmbd.constraints.equations.rolling import Moving, put_velocity_row
 from haugmbd.deprecated import public_class
-from haugmbd.math.body_columns import OMEGA_BAR, VELOCITY
-from haugmbd.math.vec3 import Vec, add, cross, dot, load, scale, sub, to_body, to_global
+from haugmbd.math.vec3 import Vec, add, cross, dot, scale, sub, to_global
 
 RADIUS, NUMBER = PERIOD + 1, PERIOD + 2
 """Columns of the constants behind the period: R with the sign of its side, and the number of the direction, 0 or 1, of CurveSlip."""
@@ -125,8 +124,12 @@ class CurveSlip(_OnCurve):
 
 
 class AtCurve(NamedTuple):
-    """The contact in the frame of body i: t and n with their rates there, n . e, and n . x_ddot + n_dot . x_dot at u' = 0."""
+    """The contact in the frame of body i: t and n with their rates there, n . e, and n . x_ddot + n_dot . x_dot at u' = 0.
 
+    d: from the origin of body i to the centre, global
+    """
+
+    d: Vec
     t: Moving
     n: Moving
     b: Vec
@@ -142,13 +145,7 @@ def at_curve(ints: Ints, floats: Array, k: int, m: Motion) -> AtCurve:
     i, j = m.body_of[i_marker], m.body_of[Q]
     first = 3 * (k + 1)
     numbers = borrow_line(floats, 0, first + 3 * ints[k, N_LINES])
-    # x, x_dot and x_ddot of the centre in the frame of body i
-    d = sub(add(load(m.bodies, j, 0), value(m, Q)), load(m.bodies, i, 0))
-    d_dot = sub(add(load(m.bodies, j, VELOCITY), rate(m, Q)), load(m.bodies, i, VELOCITY))
-    omega = to_global(m.A, i, load(m.bodies, i, OMEGA_BAR))
-    turned = sub(d_dot, cross(omega, d))
-    acceleration = sub(centripetal(m, Q), add(cross(omega, d_dot), cross(omega, turned)))
-    x, x_dot, x_ddot = to_body(m.A, i, d), to_body(m.A, i, turned), to_body(m.A, i, acceleration)
+    d, omega, x, x_dot, x_ddot = seen_point(m, i, j, Q)  # the centre
     # the nearest point, and t, n = b x t, kappa there
     s = nearest(numbers, first, pieces, floats[k, PERIOD], x)
     c, b = function_at(numbers, first, pieces, s, 0), function_at(numbers, first, pieces, s, 1).f
@@ -157,9 +154,8 @@ def at_curve(ints: Ints, floats: Array, k: int, m: Motion) -> AtCurve:
     n, e = cross(b, t), sub(x, c.f)
     w = size * size - dot(c.f2, e)
     turn = dot(b, cross(c.f1, c.f2)) / (size * size) * dot(c.f1, x_dot) / w  # kappa |c'| s_dot
-    return AtCurve(
-        Moving(t, scale(turn, n)), Moving(n, scale(-turn, t)), b, omega, dot(n, e), dot(n, x_ddot) - turn * dot(t, x_dot)
-    )
+    Phi_ddot = dot(n, x_ddot) - turn * dot(t, x_dot)
+    return AtCurve(d, Moving(t, scale(turn, n)), Moving(n, scale(-turn, t)), b, omega, dot(n, e), Phi_ddot)
 
 
 @kernel
@@ -176,9 +172,8 @@ def assemble_distance(ints: Ints, floats: Array, m: Motion, rows: RowTable) -> N
     while k < ints.shape[0]:
         at = at_curve(ints, floats, k, m)
         i, j, Q = m.body_of[ints[k, FIRST_MARKER]], m.body_of[ints[k, FIRST_MARKER + 1]], ints[k, FIRST_MARKER + 1]
-        d = sub(add(load(m.bodies, j, 0), value(m, Q)), load(m.bodies, i, 0))
         g = to_global(m.A, i, at.n.value)
-        put_row(rows, m, ints, k, i, j, g, cross(g, d), cross(value(m, Q), g))
+        put_row(rows, m, ints, k, i, j, g, cross(g, at.d), cross(value(m, Q), g))
         put_level(rows, ints[k, SLOT], at.distance - floats[k, RADIUS], 0.0, -at.Phi_ddot)
         k += 1 + ints[k, N_LINES]
 
