@@ -21,10 +21,9 @@ from haugmbd.impacts.contact_problem import STICK, ContactProblem, Key, PointMod
 from haugmbd.impacts.frictional_impulse import Struck, chain_at, gain_of, impulse_of
 from haugmbd.impacts.impact import Impact
 from haugmbd.integrators.events import EventRecord, read_events
-from haugmbd.integrators.initial_state import consistent_start
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.simulation.arguments import check_drivers, check_interval, wanted_times
+from haugmbd.simulation.arguments import checked_start, wanted_times
 from haugmbd.simulation.hybrid.frictional_motion import LAST, FrictionalMotion, Turned, Violated, counted, tableau_of
 from haugmbd.simulation.recorded_result import settings_of
 from haugmbd.simulation.replay import Replay
@@ -309,9 +308,7 @@ def run_with_friction(
         raise UsageError("record_method=True is not taken in a run with friction at rigid contacts: leave it out.")
     check_parts(model, contacts)
     if not checked:
-        check_interval(methods.integrator, start.t, t_end, output.store_every)
-        check_drivers(model, start.t, t_end)
-        start = consistent_start(model, model.pack(), start, project_velocity=project_velocity)
+        start = checked_start(model, methods.integrator, start, t_end, output.store_every, project_velocity=project_velocity)
     with Progress(output.progress, start.t, t_end) as bar:
         run = FrictionalRun(
             model, contacts, start, t_end, methods, output, again=again, most=most, budget=budget, until=until, checked=checked

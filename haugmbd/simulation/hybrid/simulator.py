@@ -34,7 +34,7 @@ from haugmbd.impacts.impulse_result import Impulse
 from haugmbd.impacts.single_impact import SingleImpact
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.events import Event, EventRecord, read_events
-from haugmbd.integrators.initial_state import consistent_start, projected
+from haugmbd.integrators.initial_state import projected
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_context import Problem
@@ -42,7 +42,7 @@ from haugmbd.integrators.stick_slip.slips import modes_of, slip_records, slips_a
 from haugmbd.math.blas_threads import one_blas_thread
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.simulation.arguments import check_drivers, check_friction, check_interval, wanted_times
+from haugmbd.simulation.arguments import check_friction, checked_start, wanted_times
 from haugmbd.simulation.hybrid.contact_events import LEAN, MEETS, OPENS, TOUCH, contact_events
 from haugmbd.simulation.hybrid.flight import flights_of, single_impacts_of
 from haugmbd.simulation.hybrid.resting_contact import NO_CONTACTS, approach, flies, resting_contacts
@@ -133,10 +133,8 @@ def run_with_contacts(
     )
     run = ImpactRun(modes, methods, rule, t_end, most, recording, output.record_method, budget, until, again)
     if not checked:
-        check_interval(run.method, start.t, t_end, output.store_every)
-        check_drivers(model, start.t, t_end)
         check_friction(model, run.method)
-        start = consistent_start(model, model.pack(), start, project_velocity=project_velocity)
+        start = checked_start(model, run.method, start, t_end, output.store_every, project_velocity=project_velocity)
         modes.need_apart(start)
     with Progress(output.progress, start.t, t_end) as bar:
         return HybridSimulation(run).run(start, bar)

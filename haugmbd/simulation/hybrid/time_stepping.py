@@ -18,10 +18,9 @@ from haugmbd.errors import UsageError, error_text
 from haugmbd.impacts.contact_history import OPEN, StepLaws, SteppedContacts
 from haugmbd.impacts.contact_problem import SLIP, ContactProblem, Key, contacts_of
 from haugmbd.integrators.events import Event, EventRecord, read_events
-from haugmbd.integrators.initial_state import consistent_start
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.simulation.arguments import check_drivers, check_interval, wanted_times
+from haugmbd.simulation.arguments import checked_start, wanted_times
 from haugmbd.simulation.hybrid.frictional_run import OVERLAP, check_parts
 from haugmbd.simulation.hybrid.moreau_jean_step import TOUCH, MoreauJeanStepper, StepEnd
 from haugmbd.simulation.recorded_result import settings_of
@@ -274,9 +273,7 @@ def run_by_time_stepping(
     _check_law(contacts, methods)
     method = methods.integrator
     if not checked:
-        check_interval(method, start.t, t_end, output.store_every)
-        check_drivers(model, start.t, t_end)
-        start = consistent_start(model, model.pack(), start, project_velocity=project_velocity)
+        start = checked_start(model, method, start, t_end, output.store_every, project_velocity=project_velocity)
     with Progress(output.progress, start.t, t_end) as bar:
         run = SteppedRun(model, contacts, start, t_end, methods, output, again, budget, until, checked)
         return run.run(bar)
