@@ -158,7 +158,7 @@ def stops_of(loads: Iterable[ForceElement]) -> tuple[Contact, ...]:
 
 def rigid_contacts(model: Model) -> tuple[Contact, ...]:
     """Return the rigid contacts of a model: those that were added, and the stops of JointLimits with a restitution."""
-    return (*model.contacts, *stops_of(entry.load for entry in model.loads))
+    return (*model.contacts, *stops_of(model.force_elements))
 
 
 def limit_stops_of(loads: Iterable[ForceElement]) -> tuple[JointStop, ...]:

@@ -200,7 +200,7 @@ def checked_start(model: Model, method: Integrator, start: State, t_end: float, 
 
 def check_friction(model: Model, method: Integrator) -> None:
     """Raise UsageError if the method cannot treat the friction in the joints of the model."""
-    loads = [entry.load for entry in model.loads]
+    loads = model.force_elements
     name = type(method).__name__
     exact = [repr(load.name) for load in loads if load.is_exact]
     if exact and not (method.one_step and method.takes_friction):
@@ -231,7 +231,7 @@ def check_interval(method: Integrator, t_start: float, t_end: float, every: int)
 
 def rigid_stop(system: System | Model) -> str:
     """Return the first JointLimit with a restitution, or rigid contact; "" if there is none."""
-    loads = system.loads if isinstance(system, System) else [entry.load for entry in system.loads]
+    loads = system.loads if isinstance(system, System) else system.force_elements
     limits = (load.where for load in loads if load.impulsive)
     return next(chain(limits, (contact.where for contact in system.contacts)), "")
 
