@@ -21,7 +21,6 @@ from haugmbd.integrators import RK4, DormandPrince
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.default_number import DefaultNumber
 from haugmbd.integrators.events import Switch
-from haugmbd.integrators.initial_state import consistent_start
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.model.inspection.driver_breaks import interval_faults
 from haugmbd.model.inspection.given import need_state
@@ -189,13 +188,6 @@ def check_drivers(model: Model, t_start: float, t_end: float) -> None:
     faults = interval_faults(model, t_start, t_end)
     if faults:
         raise ModelError(faults)
-
-
-def checked_start(model: Model, method: Integrator, start: State, t_end: float, every: int, *, project_velocity: bool) -> State:
-    """Return the state with which a run begins. Raise UsageError or ModelError for an interval, step, drivers or state that do not fit."""
-    check_interval(method, start.t, t_end, every)
-    check_drivers(model, start.t, t_end)
-    return consistent_start(model, model.pack(), start, project_velocity=project_velocity)
 
 
 def check_friction(model: Model, method: Integrator) -> None:
