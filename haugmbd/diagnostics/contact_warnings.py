@@ -136,7 +136,7 @@ class Impact(NamedTuple):
 def short_impact_notes(model: Model, events: Iterable[EventRecord], method: Any, t: Array, y: Array) -> list[RunNote]:
     """Return a note on the shortest impact of a run with states y (nt, ny) at t, if it is too short for the fixed steps of `method`."""
     h = method.step
-    if h is None:
+    if h is None or not (model.has_stops or model.has_contacts):
         return []
     events = tuple(events)
     impacts = [*_impacts(events, h), *([] if method.stops_at_kinks else _stepped_across(model, t, y))]

@@ -181,7 +181,7 @@ class Model(Pictured):
         """The characteristic length [m] that absolute tolerances are measured with, see `model.length`."""
         return float(self.tables["LENGTH"][0, 0])
 
-    @property
+    @cached_property
     def force_elements(self) -> tuple[ForceElement, ...]:
         """The force elements, in the order of `loads`."""
         return tuple(entry.load for entry in self.loads)

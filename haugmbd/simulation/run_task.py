@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.integrators.base import Integrator
@@ -42,7 +41,7 @@ class RunTask:
         """The integrator."""
         return self.methods.integrator
 
-    @cached_property
+    @property
     def times(self) -> Array | None:
         """The times at which states are stored [s], (nt,); None for every so many steps."""
         return wanted_times(self.output.t_eval, self.start.t, self.t_end)

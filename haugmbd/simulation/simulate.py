@@ -215,10 +215,12 @@ def simulate(
         raise UsageError("tau and wrenches belong to a SerialChain; on a System forces are parts: system.add(Torque(...)).")
     check_kinds(system, state, stabilization)
     assert state is None or isinstance(state, State)
-    resolve_stabilization(formulation, method, stabilization, PROJECTION)  # before the system is compiled
+    rule = resolve_stabilization(formulation, method, stabilization, PROJECTION)
     model = _compiled(system, tolerance, redundancy)
     methods, limits = RunMethods(method, formulation, stabilization, redundancy, impact), RunLimits(budget, most=most_per_second)
-    result = with_sensor_notes(run_system(model, t_end, methods, output, limits, state=state, project_velocity=project_velocity))
+    start = model.state() if state is None else state
+    task = RunTask(model, start, t_end, methods, rule, output, limits, run_again, project_velocity)
+    result = with_sensor_notes(_run(task, state))
     issue(result.outcome)
     return result
 
@@ -239,8 +241,14 @@ def run_system(
     one_structure: whether it is a part of a run with switches, between two of them
     """
     rule = resolve_stabilization(methods.formulation, methods.integrator, methods.stabilization, PROJECTION)
-    start = state if isinstance(state, State) else model.state()
+    start = model.state() if state is None else state
     task = RunTask(model, start, t_end, methods, rule, output, limits, run_again, project_velocity)
+    return _run(task, state, one_structure)
+
+
+def _run(task: RunTask, state: State | None, one_structure: bool = False) -> Result:
+    """Return the result of a run;  state: that was given, None for the modelled one"""
+    model, start, methods, output = task.model, task.start, task.methods, task.output
     if not one_structure and needs_switching(model, output.events, state):
         from haugmbd.simulation.switching import run_with_switches  # noqa: PLC0415  most runs keep their structure
 
@@ -253,7 +261,7 @@ def run_system(
         raise UsageError(
             f"{shared[0].text}. With rigid contacts this is not known along the run: take ContactForce, or leave the friction out."
         )
-    if output.record_method and task.times is not None and methods.integrator.lam_at_steps:
+    if output.record_method and output.t_eval is not None and methods.integrator.lam_at_steps:
         raise UsageError(
             f"record_method=True keeps what {type(methods.integrator).__name__} solved for at its steps, and t_eval asks for states "
             "between them: leave out t_eval."
