@@ -8,6 +8,11 @@ so that every element is measured in the same way: Q_k = -c u has P_k = -c u^2, 
 An explicit method follows a decay while h lambda is below the limit of its stability on the negative real axis.  RK4, RK3 and Heun note
 in passing which of their steps are unresolved (`integrators.watches.stiffness_watch`); many in a row, or some with an open energy ledger,
 make the result doubtful.  Only then the functions of the user are called again, and an error of one of them is told in a note.
+Where they are few and z |k_1' - k_s| h / 6 is not small, or where the velocities bend sharply, as where friction reverses in a step,
+some steps are made again in PARTS, and the velocities behind them compared:
+
+    missed = |u_h - u_(h / PARTS)| / max |u|          BEHIND steps later, of velocities v and L omega: what decays meanwhile is none
+
 Source: Hairer, Wanner, Solving ODE II, sec. IV.2 (stability of explicit methods); Golub, Van Loan, sec. 7.3 (power iteration).
 """
 
@@ -15,6 +20,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,16 +30,19 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.diagnostics.dense_states import body_rates
 from haugmbd.diagnostics.energy import kinetic_and_potential, kinetic_energy
 from haugmbd.diagnostics.load_history import load_history
-from haugmbd.diagnostics.run_warnings import SAMPLES, RunNote, unchecked_note
+from haugmbd.diagnostics.run_warnings import FEWEST_STEPS, SAMPLES, RunNote, unchecked_note
 from haugmbd.diagnostics.work import is_driven
 from haugmbd.forces.base import ForceElement
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.integrators.watches.stiffness_watch import (
     ALL,
+    ERROR,
     FIRST,
     LAST,
     LONG_WORST,
+    ORDERS_APART,
     SCORE,
+    TINY,
     UNRESOLVED,
     WORST,
     StiffnessWatch,
@@ -42,6 +52,7 @@ from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.math.euler_parameters import p_dot_from
 from haugmbd.model.immutable import once_per_model
 from haugmbd.model.model import Model
+from haugmbd.simulation.replay import Replay
 from haugmbd.simulation.stepping.crossed_jumps import stores_something
 from haugmbd.workspace.layout import WIDTH
 
@@ -78,10 +89,18 @@ ITERATIONS = 6
 """Of the power iteration: a direction that is four times as fast as the next is found to 0.1 %."""
 SMALL = 1e-6
 """Relative to the fastest velocity: the change of velocities of a derivative."""
-SCAN = 65
-"""Number of states along the way of a step at which a load is differentiated: the steep part of a curve may be short."""
+SCAN, ZOOMS = 65, 2
+"""Number of states along the way of a step at which a load is differentiated, and how often again in the part in which it falls most: the
+steep part of a curve may be short."""
 SMALL_CHANGE = 1e-5
 """Relative to the velocity along the direction: the change over which a force is differentiated."""
+PARTS, AROUND, BEHIND = 16, 2, 10
+"""Into which a step is divided that is made again; steps before an unresolved one at which this begins, and behind it where it ends."""
+MOST_AGAIN, SHARP = 4, 3.0
+"""Steps that are made again at most of each kind; and how much more than by the median velocities bend at steps that are."""
+MISSED, MAY_MISS = 1e-2, 5e-3
+"""Velocities that unresolved steps have missed, relative to the largest of the run: worth a note; and as the watch estimates them, below
+which no step is made again: the true ones are about half of it."""
 UNRESOLVED_STEPS = "whether the steps resolve the forces"
 """What is checked."""
 OPEN_LEDGER = "whether the energy ledger is closed"
@@ -108,11 +127,17 @@ def stiff_notes(result: Any, watch: StiffnessWatch | None, method: Any) -> list[
         return []
     if watch is None or not watch.columns.size:
         return _notes_of_samples(result, method)
-    if watch.counts[WORST] < SOME:
-        return []
+    known = any(note.doubtful for note in result.outcome.notes)
+    notes = _notes_of_many(result, watch, method, known=known) if watch.counts[WORST] >= SOME else []
+    if known or any(note.kind in ("stiff", "jump") for note in (*notes, *result.outcome.notes)):
+        return notes
+    return [*notes, *_notes_of_few(result, watch, method)]
+
+
+def _notes_of_many(result: Any, watch: StiffnessWatch, method: Any, *, known: bool) -> list[RunNote]:
+    """Return a note if unresolved steps that follow one another last, are wrong, or open the energy ledger."""
     counts, share, error = watch.counts, 0.0, 0.0
     lasting = is_lasting(watch)
-    known = any(note.doubtful for note in result.outcome.notes)
     if not lasting:
         if known:
             return []
@@ -131,6 +156,83 @@ def stiff_notes(result: Any, watch: StiffnessWatch | None, method: Any) -> list[
     return [RunNote("stiff", text, float(counts[WORST]), lasting or error > WRONG or share > WIDE_OPEN), *cause_notes(failed)]
 
 
+def _notes_of_few(result: Any, watch: StiffnessWatch, method: Any) -> list[RunNote]:
+    """Return a note if the velocities behind single steps are off, of a run whose steps can be made again.
+
+    Such steps are unresolved, or go across a steep part of a force, so that both their ends are on smooth ones.
+    """
+    model, h = result.model, float(method.step)
+    asked = result._again is not None and len(result._replays) == 1 and not (result._segments or result._contact_problem)
+    if not asked or model.network is not None or result._mechanism is not None or not _has_dampers(model):
+        return []
+    speed = float(np.sqrt((result.y[:, watch.columns] ** 2).sum(axis=1).max()))
+    unresolved = h * np.sqrt(watch.counts[ERROR]) / ORDERS_APART > MAY_MISS * speed
+    if not (unresolved or len(_bends(result.t, result.y[:, watch.columns]))) or _stores_something(model):
+        return []
+    whole = result if result._all_steps else result._again(result, result._replays[0], None, float(result.t[-1]), None)
+    u = whole.y[:, watch.columns]
+    largest, missed, t, fine = float(_speeds(model, u).max()), 0.0, 0.0, whole
+    stops = np.array([event.t for event in whole.events])
+    seen = watch.t[watch.h > 0.0][:MOST_AGAIN] if unresolved else []
+    for when in [*whole.t[_bends(whole.t, u)[:MOST_AGAIN]].tolist(), *seen]:
+        k = int(np.searchsorted(whole.t, when))
+        a, b = max(k - AROUND, 0), min(k + BEHIND, len(whole.t) - 1)
+        if a >= b or ((stops > whole.t[a]) & (stops <= whole.t[b])).any():
+            continue
+        again = _in_parts(whole, method, a, b)
+        gap = float(_speeds(model, (again.y[-1:] - whole.y[b])[:, watch.columns])[0]) / max(largest, TINY)
+        if again.t[-1] == whole.t[b] and gap > missed:
+            missed, t, fine = gap, when, again
+    if not missed > MISSED:
+        return []
+    failed: list[Exception] = []
+    k = int(np.searchsorted(whole.t, t))
+    ends = [j for j in (k - 1, k) if 0 <= j < len(whole.t) - 1]
+    found = [
+        fastest_at_states(partial(_fastest_along, model, u[j + 1] - u[j]), [(float(whole.t[j]), whole.y[j])], failed) for j in ends
+    ]
+    fast = felt(max((one for one in found if one is not None), key=lambda one: one.rate, default=None), h)
+    if fast is None:
+        near = np.unique(np.linspace(0, min(len(fine.t), (AROUND + 1) * PARTS) - 1, FEW_STATES).astype(int)).tolist()
+        fast = felt(_fastest_of(model, [(float(fine.t[k]), fine.y[k]) for k in near], h, failed), h)
+    how = f"velocities are off by {100.0 * missed:.2g} % of the largest ones behind the step to t = {t:.6g} s"
+    text = too_large(method, fast, how, _forces_of(model, by_name=True), h * MISSED / missed)
+    return [RunNote("stiff", text, missed, missed > WRONG), *cause_notes(failed)]
+
+
+@once_per_model
+def _has_dampers(model: Model) -> bool:
+    """Return whether a load of a model may have a force that changes with the velocity."""
+    return any(_depends_on_velocities(entry.load) for entry in model.loads)
+
+
+def _bends(t: Array, u: Array) -> Ints:
+    """Return the states at which velocities u (nt, m) bend so sharply that a step there may miss a part of them, the sharpest first."""
+    if len(t) < FEWEST_STEPS:
+        return np.zeros(0, dtype=np.int64)
+    with np.errstate(all="ignore"):
+        steps = np.diff(t)
+        bend = np.abs(np.diff(np.diff(u, axis=0) / steps[:, None], axis=0)).max(axis=1) * np.minimum(steps[1:], steps[:-1])
+        bend[~np.isfinite(bend)] = 0.0  # both sides of a stop of the run
+        least = max(MISSED * float(np.abs(u).max()), SHARP * float(np.median(bend)))
+    found: Ints = np.flatnonzero(bend > least)
+    return 1 + found[np.argsort(-bend[found])]
+
+
+def _in_parts(whole: Any, method: Any, a: int, b: int) -> Any:
+    """Return the motion between two states of a run, made again with shorter steps."""
+    replay = whole._replays[0]
+    methods = replace(replay.methods, integrator=replace(method, h=float(method.step) / PARTS))
+    start, end = float(whole.t[a]), float(whole.t[b])
+    return whole._again(whole, Replay(start, whole.y[a], end, end, methods, exact=True), None, end, None)
+
+
+def _speeds(model: Model, u: Array) -> Array:
+    """Return the largest of the velocities (nt, 6 nb) at each time, (nt,) [m/s]: those of rotation at the length of the model."""
+    found: Array = (np.abs(u).reshape(len(u), -1, 2, 3).max(axis=(1, 3)) * [1.0, model.length]).max(axis=1)
+    return found
+
+
 LEDGER_STEPS, WINDOWS = 16, 4
 """Steps of a window in which the energy ledger is looked at first, and windows: all of a long run would cost half as much as the run."""
 FIRST_TRIPLES, PER_TRIPLE = 20, 40
@@ -143,6 +245,8 @@ SURE = 0.1
 """Part of the drift that is noted, below which what the triples miss is none of it."""
 LEAST_OPEN = 1e-6
 """Relative to the largest kinetic energy: a smaller drift is no error that anybody sees."""
+ROUNDING = 1e-13
+"""Relative to the largest potential energy: a smaller drift is rounding of a mechanism at rest."""
 
 
 def ledger_notes(result: Any, method: Any) -> list[RunNote]:
@@ -173,7 +277,8 @@ def ledger_notes(result: Any, method: Any) -> list[RunNote]:
         drift, kinetic = np.abs(energy.drift), energy.kinetic
         works = (np.abs(energy.applied_work).max(), np.abs(energy.dissipated_work).max())
         share = float(drift.max() / max(np.ptp(kinetic), np.ptp(energy.potential), *works, 1e-300))
-    if not (share > OPEN and drift.max() > LEAST_OPEN * kinetic.max()):
+    rounding = ROUNDING * float(np.abs(energy.potential).max())
+    if not (share > OPEN and drift.max() > max(LEAST_OPEN * kinetic.max(), rounding)):
         return []
     what = f"the energy ledger, work counted, is open by {drift.max():.3g} J by t = {result.t[int(drift.argmax())]:.6g} s"
     text = f"{what}, {100.0 * share:.2g} % of what is exchanged: give a smaller h than {float(method.step):.3g} s, or rtol= in place of h."
@@ -265,21 +370,27 @@ def steps_words(unresolved: float, steps: float, first: float, last: float, shar
     return how + (f", and the energy ledger is open by {100.0 * share:.2g} % of what is exchanged there" if share else "")
 
 
-def _forces_of(model: Model) -> str:
-    """Return the words for the forces of a model where no load is the cause: blocks with states may be."""
+def _forces_of(model: Model, *, by_name: bool = False) -> str:
+    """Return the words for the forces of a model where no load is the cause: blocks with states may be, or those that are named."""
+    loads = (
+        [f"{entry.load.kind} {entry.load.name!r}" for entry in model.loads if _depends_on_velocities(entry.load)] if by_name else []
+    )
+    if loads:
+        return "the forces of " + " or ".join(loads[:3]) + (f" or {len(loads) - 3} more loads" if loads[3:] else "")
     blocks = [] if model.network is None else [repr(block.name) for block in model.network.at]
     return "the forces of this model" + (f", or for the states of its blocks {', '.join(blocks)}" if blocks else "")
 
 
-def too_large(method: Any, fast: FastLoad | None, how: str, forces: str) -> str:
+def too_large(method: Any, fast: FastLoad | None, how: str, forces: str, advised: float | None = None) -> str:
     """Return the sentence on steps that are too large for a load, the same for every element.
 
-    how: it shows;  forces: words for all of them, where no load is the cause
+    how: it shows;  forces: words for all of them, where no load is the cause;  advised: a step [s] that does, where no load tells it
     """
     h, name = float(method.step), type(method).__name__
     remedy = "rtol= in place of h, or an implicit method: BDF(), RadauIIA() or GeneralizedAlpha(h=...)"
     if fast is None:
-        return f"the step h = {h:.3g} s is too large for {forces}: {how}. Give a smaller h, {remedy}."
+        smaller = "a smaller h" if advised is None else f"h = {advised:.2g} s or less"
+        return f"the step h = {h:.3g} s is too large for {forces}: {how}. Give {smaller}, {remedy}."
     limit = f", and {name} is stable up to {AXIS_LIMITS[name]:g}" if name in AXIS_LIMITS else ""
     return (
         f"the step h = {h:.3g} s is too large for {fast.kind} {fast.name!r}: its force depends on the velocity at the rate lambda = "
@@ -408,10 +519,28 @@ def fastest_at_states(
 
 def _fastest_at(model: Model, t: float, y: Array, h: float) -> FastLoad | None:
     """Return the load that depends most on velocities at a state, and where a step leads from it."""
-    loads = [entry for entry in model.loads if _depends_on_velocities(entry.load)]
     with np.errstate(all="ignore"):
-        directions, reach = _directions(model, t, y, h)
-        rates = [max((_rate_of(model, one.load.name, t, y, w, reach) for w in directions), default=0.0) for one in loads]
+        return _fastest_on(model, t, y, *_directions(model, t, y, h))
+
+
+def _fastest_along(model: Model, change: Array, t: float, y: Array) -> FastLoad | None:
+    """Return the load that depends most on velocities between those of a state and those that a step has changed by `change` (6 nb,).
+
+    Also around the state at rest: friction falls where the rate of one joint reverses, however fast the others are.
+    """
+    with np.errstate(all="ignore"):
+        reach, still = np.sqrt(_size(model, change)), y.copy()
+        still[_columns(model)] = 0.0
+        if not reach > 0.0:
+            return None
+        found = [_fastest_on(model, t, at, [change / reach], reach) for at in (y, still)]
+        return max((one for one in found if one is not None), key=lambda one: one.rate, default=None)
+
+
+def _fastest_on(model: Model, t: float, y: Array, directions: Sequence[Array], reach: float) -> FastLoad | None:
+    """Return the load that depends most on velocities along some directions (6 nb,) at a state, as far as `reach` leads."""
+    loads = [entry for entry in model.loads if _depends_on_velocities(entry.load)]
+    rates = [max((_rate_of(model, one.load.name, t, y, w, reach) for w in directions), default=0.0) for one in loads]
     if not rates or not np.isfinite(rates).any():
         return None
     k = int(np.nanargmax(rates))
@@ -471,20 +600,31 @@ def _rate_of(model: Model, name: str, t: float, y: Array, w: Array, reach: float
     w_body = np.concatenate([np.zeros(6), w]).reshape(1, -1, 6)
     along = float(kinetic_energy(model, u + w_body)[0] - kinetic_energy(model, u)[0]) - 0.5  # u^T M w
     still = [0.0] if abs(along) <= 2.0 * reach else []
-    x = np.concatenate([[along, *still], along + reach * np.linspace(-1.0, 1.0, SCAN)])
+    way = along + reach * np.linspace(-1.0, 1.0, SCAN)
     s = SMALL_CHANGE * max(abs(along), reach)
 
-    def rates(x: Array) -> Array:
-        speeds = (x[:, None] + s * np.array([1.0, -1.0])).ravel()
-        speeds[speeds == 0.0] = s
+    def force(speeds: Array) -> Array:
+        speeds = np.where(speeds == 0.0, s, speeds)
         states = np.repeat(y[None], len(speeds), axis=0)
         states[:, columns] = speeds[:, None] * w
-        force = (load_history(model, np.full(len(states), t), states, name).power / speeds).reshape(-1, 2)
-        change = force[:, 1] - force[:, 0]
-        found: Array = np.where(np.abs(change) > NOISE * np.abs(force).max(axis=1), change, 0.0) / (2.0 * s)
+        found: Array = load_history(model, np.full(len(states), t), states, name).power / speeds
         return found
 
-    there = rates(x)
-    steepest = x[int(np.nanargmax(there))]
-    around = rates(steepest + 2.0 * reach / SCAN * np.linspace(-1.0, 1.0, SCAN))
+    def rates(x: Array) -> Array:
+        found = force((x[:, None] + s * np.array([1.0, -1.0])).ravel()).reshape(-1, 2)
+        change = found[:, 1] - found[:, 0]
+        slopes: Array = np.where(np.abs(change) > NOISE * np.abs(found).max(axis=1), change, 0.0) / (2.0 * s)
+        return slopes
+
+    there = rates(np.concatenate([[along, *still], way]))
+    around = rates(_steepest_part(force, way))
     return float(np.nanmax([np.nanmax(there), np.nanmax(around)]))
+
+
+def _steepest_part(force: Callable[[Array], Array], x: Array) -> Array:
+    """Return points (SCAN,) in the part of the way x (SCAN,) in which a force falls most, however short: the part of a part, and so on."""
+    for _ in range(ZOOMS):
+        fall = -np.diff(force(x))
+        k = int(np.nanargmax(fall)) if np.isfinite(fall).any() else 0
+        x = np.linspace(x[k], x[k + 1], SCAN)
+    return x
