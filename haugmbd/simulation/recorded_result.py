@@ -89,7 +89,7 @@ class ResultMaker:
         result = replace(result, outcome=outcome.with_notes(jumps)) if jumps else result
         of_steps = checked(UNRESOLVED_STEPS, lambda: stiff_notes(result, found.stiffness, method))
         result = replace(result, outcome=result.outcome.with_notes(of_steps)) if of_steps else result
-        of_energy = checked(OPEN_LEDGER, lambda: ledger_notes(result, method))
+        of_energy = checked(OPEN_LEDGER, lambda: ledger_notes(result, found.stiffness, method))
         return replace(result, outcome=result.outcome.with_notes(of_energy)) if of_energy else result
 
     def _of_method(self, found: Recorded) -> tuple[Array | None, Array | None, Exception | None]:

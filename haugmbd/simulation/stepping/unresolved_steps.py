@@ -21,7 +21,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
+from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +34,9 @@ from haugmbd.diagnostics.load_history import load_history
 from haugmbd.diagnostics.run_warnings import FEWEST_STEPS, SAMPLES, RunNote, unchecked_note
 from haugmbd.diagnostics.work import is_driven
 from haugmbd.forces.base import ForceElement
+from haugmbd.forces.point_force import PointForce
+from haugmbd.forces.torque import Torque
+from haugmbd.forces.user_function import TIME
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.integrators.watches.stiffness_watch import (
     ALL,
@@ -165,15 +169,15 @@ def _notes_of_few(result: Any, watch: StiffnessWatch, method: Any) -> list[RunNo
     asked = result._again is not None and len(result._replays) == 1 and not (result._segments or result._contact_problem)
     if not asked or model.network is not None or result._mechanism is not None or not _has_dampers(model):
         return []
-    speed = float(np.sqrt((result.y[:, watch.columns] ** 2).sum(axis=1).max()))
-    unresolved = h * np.sqrt(watch.counts[ERROR]) / ORDERS_APART > MAY_MISS * speed
-    if not (unresolved or len(_bends(result.t, result.y[:, watch.columns]))) or _stores_something(model):
+    u, error = result.y[:, watch.columns], h * float(np.sqrt(watch.counts[ERROR])) / ORDERS_APART
+    unresolved = error > 0.0 and error > MAY_MISS * float(np.sqrt((u**2).sum(axis=1).max()))
+    if not (unresolved or len(_bends(result.t, u))) or _stores_something(model):
         return []
     whole = result if result._all_steps else result._again(result, result._replays[0], None, float(result.t[-1]), None)
     u = whole.y[:, watch.columns]
     largest, missed, t, fine = float(_speeds(model, u).max()), 0.0, 0.0, whole
     stops = np.array([event.t for event in whole.events])
-    seen = watch.t[watch.h > 0.0][:MOST_AGAIN] if unresolved else []
+    seen: list[float] = watch.t[watch.h > 0.0][:MOST_AGAIN].tolist() if unresolved else []
     for when in [*whole.t[_bends(whole.t, u)[:MOST_AGAIN]].tolist(), *seen]:
         k = int(np.searchsorted(whole.t, when))
         a, b = max(k - AROUND, 0), min(k + BEHIND, len(whole.t) - 1)
@@ -203,20 +207,30 @@ def _notes_of_few(result: Any, watch: StiffnessWatch, method: Any) -> list[RunNo
 @once_per_model
 def _has_dampers(model: Model) -> bool:
     """Return whether a load of a model may have a force that changes with the velocity."""
-    return any(_depends_on_velocities(entry.load) for entry in model.loads)
+    of_state = {call.user_function.where for call in model.force_callbacks.force_calls if call.user_function.form != TIME}
+    loads = [entry.load for entry in model.loads if _depends_on_velocities(entry.load)]
+    return any(not isinstance(load, PointForce | Torque) or load.where in of_state for load in loads)
 
 
 def _bends(t: Array, u: Array) -> Ints:
     """Return the states at which velocities u (nt, m) bend so sharply that a step there may miss a part of them, the sharpest first."""
+    none = np.zeros(0, dtype=np.int64)
     if len(t) < FEWEST_STEPS:
-        return np.zeros(0, dtype=np.int64)
-    with np.errstate(all="ignore"):
-        steps = np.diff(t)
-        bend = np.abs(np.diff(np.diff(u, axis=0) / steps[:, None], axis=0)).max(axis=1) * np.minimum(steps[1:], steps[:-1])
+        return none
+    least, steps = MISSED * max(u.max(), -u.min()), t[1:] - t[:-1]
+    change = u[1:] - u[:-1]
+    shortest = steps.min()
+    if shortest > 0.0 and steps.max() - shortest < EVEN * shortest:
+        bend = change[1:] - change[:-1]
+        if not max(bend.max(), -bend.min()) > least:
+            return none
+    else:
+        with np.errstate(all="ignore"):
+            bend = np.diff(change / steps[:, None], axis=0) * np.minimum(steps[1:], steps[:-1])[:, None]
         bend[~np.isfinite(bend)] = 0.0  # both sides of a stop of the run
-        least = max(MISSED * float(np.abs(u).max()), SHARP * float(np.median(bend)))
-    found: Ints = np.flatnonzero(bend > least)
-    return 1 + found[np.argsort(-bend[found])]
+    size = np.abs(bend).max(axis=1)
+    found: Ints = np.flatnonzero(size > max(least, SHARP * float(np.median(size))))
+    return 1 + found[np.argsort(-size[found])]
 
 
 def _in_parts(whole: Any, method: Any, a: int, b: int) -> Any:
@@ -239,6 +253,12 @@ FIRST_TRIPLES, PER_TRIPLE = 20, 40
 """Triples of states that are looked at first, and states of the run for each triple at which the equations of motion are asked then."""
 BESIDE = np.array([-1, 0, 1])
 """The states of a triple."""
+SMOOTH_AT, FIVE, FOURTH_DIFFERENCE = 12, np.arange(5), np.array([1.0, -4.0, 6.0, -4.0, 1.0])
+"""Places at which the fourth difference of the velocities is looked at, its states, and its weights."""
+ERROR_OF_A_STEP = 0.01
+"""Relative to the fourth difference: h^5 u(5) / 120 is the first term that a method of fourth order leaves out."""
+FOURTH = 4
+"""Order of a method from which the errors of its steps are as small as the fourth difference."""
 EVEN = 1e-6
 """Relative difference of the lengths of two steps that are equal but for rounding of the time."""
 SURE = 0.1
@@ -249,7 +269,7 @@ ROUNDING = 1e-13
 """Relative to the largest potential energy: a smaller drift is rounding of a mechanism at rest."""
 
 
-def ledger_notes(result: Any, method: Any) -> list[RunNote]:
+def ledger_notes(result: Any, watch: StiffnessWatch | None, method: Any) -> list[RunNote]:
     """Return a note if the energy ledger of a run with fixed steps is open, work counted, where nothing else has been noted of its steps.
 
     Conservative runs are judged by their energy alone, and implicit methods damp what they do not resolve. A function that stores something
@@ -264,6 +284,10 @@ def ledger_notes(result: Any, method: Any) -> list[RunNote]:
     if _stores_something(model):
         return []
     with np.errstate(all="ignore"):
+        seen = watch is not None and watch.columns.size > 0
+        unresolved = bool(watch.counts[UNRESOLVED]) if seen and watch is not None else _has_dampers(model)
+        if not unresolved and getattr(method, "order", 0) >= FOURTH and _is_smooth(model, result.t, result.y):
+            return []
         if not _may_be_open(model, result.t, result.y):
             return []
         starts = np.linspace(0, n - 1 - LEDGER_STEPS, WINDOWS).astype(int)
@@ -283,6 +307,31 @@ def ledger_notes(result: Any, method: Any) -> list[RunNote]:
     what = f"the energy ledger, work counted, is open by {drift.max():.3g} J by t = {result.t[int(drift.argmax())]:.6g} s"
     text = f"{what}, {100.0 * share:.2g} % of what is exchanged: give a smaller h than {float(method.step):.3g} s, or rtol= in place of h."
     return [RunNote("energy", text, share)]
+
+
+def _is_smooth(model: Model, t: Array, y: Array) -> bool:
+    """Return whether the velocities of a method of fourth order, whose steps are resolved, have no part that changes from step to step.
+
+    d = u_0 - 4 u_1 + 6 u_2 - 4 u_3 + u_4        about h^4 u(4), at some of the states;  an error of a step is about d / 100
+    lost = |d| |u| / 100  for each step          of the energy, weighted by masses
+    """
+    bodies, n, weights = model.nb + 1, len(t), _weights(model)[1]
+    rows, ends = _places(n)
+    h = float(t[-1] - t[0]) / (n - 1)
+    if max(abs(float(gap) - 4.0 * h) for gap in (t[ends + 4] - t[ends]).tolist()) > EVEN * h:
+        return False
+    five = y[rows, : WIDTH * bodies].reshape(SMOOTH_AT, 5, bodies, WIDTH)[..., VELOCITY:].reshape(SMOOTH_AT, 5, -1)
+    rough = FOURTH_DIFFERENCE @ five
+    twice = ((five[:, 2] ** 2) @ weights).tolist()
+    lost = sum(sqrt(d * e) for d, e in zip(((rough**2) @ weights).tolist(), twice, strict=True)) * ERROR_OF_A_STEP * n / SMOOTH_AT
+    return bool(lost <= 0.5 * SURE * OPEN * max(max(twice) - min(twice), LEAST_OPEN * max(twice)))
+
+
+@lru_cache(maxsize=64)
+def _places(n: int) -> tuple[Ints, Ints]:
+    """Return the numbers of five states beside each other at some places among n, (SMOOTH_AT, 5), and of the first of each five."""
+    first: Ints = np.linspace(0, n - 5, SMOOTH_AT).astype(int)
+    return first[:, None] + FIVE, first
 
 
 def _may_be_open(model: Model, t: Array, y: Array) -> bool:
