@@ -19,7 +19,7 @@ Source: Hairer, Wanner, Solving ODE II, sec. IV.2 (stability of explicit methods
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from math import sqrt
@@ -160,48 +160,66 @@ def _notes_of_many(result: Any, watch: StiffnessWatch, method: Any, *, known: bo
     return [RunNote("stiff", text, float(counts[WORST]), lasting or error > WRONG or share > WIDE_OPEN), *cause_notes(failed)]
 
 
+class Missed(NamedTuple):
+    """What the steps around one have missed.  gap: of the velocities, relative to the largest;  t: its end [s];  fine: the parts"""
+
+    gap: float
+    t: float
+    fine: Any
+
+
 def _notes_of_few(result: Any, watch: StiffnessWatch, method: Any) -> list[RunNote]:
     """Return a note if the velocities behind single steps are off, of a run whose steps can be made again.
 
     Such steps are unresolved, or go across a steep part of a force, so that both their ends are on smooth ones.
     """
     model, h = result.model, float(method.step)
-    asked = result._again is not None and len(result._replays) == 1 and not (result._segments or result._contact_problem)
-    if not asked or model.network is not None or result._mechanism is not None or not _has_dampers(model):
+    again = result._again is not None and len(result._replays) == 1 and not (result._segments or result._contact_problem)
+    if not again or model.network is not None or result._mechanism is not None or not _has_dampers(model):
         return []
     u, error = result.y[:, watch.columns], h * float(np.sqrt(watch.counts[ERROR])) / ORDERS_APART
     unresolved = error > 0.0 and error > MAY_MISS * float(np.sqrt((u**2).sum(axis=1).max()))
     if not (unresolved or len(_bends(result.t, u))) or _stores_something(model):
         return []
     whole = result if result._all_steps else result._again(result, result._replays[0], None, float(result.t[-1]), None)
-    u = whole.y[:, watch.columns]
-    largest, missed, t, fine = float(_speeds(model, u).max()), 0.0, 0.0, whole
-    stops = np.array([event.t for event in whole.events])
-    seen: list[float] = watch.t[watch.h > 0.0][:MOST_AGAIN].tolist() if unresolved else []
-    for when in [*whole.t[_bends(whole.t, u)[:MOST_AGAIN]].tolist(), *seen]:
-        k = int(np.searchsorted(whole.t, when))
+    times: list[float] = whole.t[_bends(whole.t, whole.y[:, watch.columns])[:MOST_AGAIN]].tolist()
+    times += watch.t[watch.h > 0.0][:MOST_AGAIN].tolist() if unresolved else []
+    missed = max(_missed(whole, watch.columns, method, times), key=lambda at: at.gap, default=None)
+    if missed is None or not missed.gap > MISSED:
+        return []
+    failed: list[Exception] = []
+    fast = felt(_cause_of(whole, watch.columns, missed, h, failed), h)
+    how = f"velocities are off by {100.0 * missed.gap:.2g} % of the largest ones behind the step to t = {missed.t:.6g} s"
+    text = too_large(method, fast, how, _forces_of(model, by_name=True), h * MISSED / missed.gap)
+    return [RunNote("stiff", text, missed.gap, missed.gap > WRONG), *cause_notes(failed)]
+
+
+def _missed(whole: Any, columns: Ints, method: Any, times: Sequence[float]) -> Iterator[Missed]:
+    """Yield what the steps to some times [s] have missed, those between two stops of the run."""
+    speeds = partial(_speeds, whole.model)
+    largest, stops = float(speeds(whole.y[:, columns]).max()), np.array([event.t for event in whole.events])
+    for t in times:
+        k = int(np.searchsorted(whole.t, t))
         a, b = max(k - AROUND, 0), min(k + BEHIND, len(whole.t) - 1)
         if a >= b or ((stops > whole.t[a]) & (stops <= whole.t[b])).any():
             continue
-        again = _in_parts(whole, method, a, b)
-        gap = float(_speeds(model, (again.y[-1:] - whole.y[b])[:, watch.columns])[0]) / max(largest, TINY)
-        if again.t[-1] == whole.t[b] and gap > missed:
-            missed, t, fine = gap, when, again
-    if not missed > MISSED:
-        return []
-    failed: list[Exception] = []
-    k = int(np.searchsorted(whole.t, t))
-    ends = [j for j in (k - 1, k) if 0 <= j < len(whole.t) - 1]
-    found = [
-        fastest_at_states(partial(_fastest_along, model, u[j + 1] - u[j]), [(float(whole.t[j]), whole.y[j])], failed) for j in ends
-    ]
-    fast = felt(max((one for one in found if one is not None), key=lambda one: one.rate, default=None), h)
-    if fast is None:
-        near = np.unique(np.linspace(0, min(len(fine.t), (AROUND + 1) * PARTS) - 1, FEW_STATES).astype(int)).tolist()
-        fast = felt(_fastest_of(model, [(float(fine.t[k]), fine.y[k]) for k in near], h, failed), h)
-    how = f"velocities are off by {100.0 * missed:.2g} % of the largest ones behind the step to t = {t:.6g} s"
-    text = too_large(method, fast, how, _forces_of(model, by_name=True), h * MISSED / missed)
-    return [RunNote("stiff", text, missed, missed > WRONG), *cause_notes(failed)]
+        fine = _in_parts(whole, method, a, b)
+        if fine.t[-1] == whole.t[b]:
+            yield Missed(float(speeds((fine.y[-1:] - whole.y[b])[:, columns])[0]) / max(largest, TINY), t, fine)
+
+
+def _cause_of(whole: Any, columns: Ints, missed: Missed, h: float, failed: list[Exception]) -> FastLoad | None:
+    """Return the load that depends most on velocities along the change of the steps before and behind a time, or within their parts."""
+    k, loads = int(np.searchsorted(whole.t, missed.t)), list[FastLoad | None]()
+    for j in range(max(k - 1, 0), min(k + 1, len(whole.t) - 1)):
+        change = (whole.y[j + 1] - whole.y[j])[columns]
+        loads.append(fastest_at_states(partial(_fastest_along, whole.model, change), [(float(whole.t[j]), whole.y[j])], failed))
+    fast = max((load for load in loads if load is not None), key=lambda load: load.rate, default=None)
+    if felt(fast, h) is not None:
+        return fast
+    t, y = missed.fine.t, missed.fine.y
+    near = np.unique(np.linspace(0, min(len(t), (AROUND + 1) * PARTS) - 1, FEW_STATES).astype(int)).tolist()
+    return _fastest_of(whole.model, [(float(t[j]), y[j]) for j in near], h, failed)
 
 
 @once_per_model
@@ -229,8 +247,8 @@ def _bends(t: Array, u: Array) -> Ints:
             bend = np.diff(change / steps[:, None], axis=0) * np.minimum(steps[1:], steps[:-1])[:, None]
         bend[~np.isfinite(bend)] = 0.0  # both sides of a stop of the run
     size = np.abs(bend).max(axis=1)
-    found: Ints = np.flatnonzero(size > max(least, SHARP * float(np.median(size))))
-    return 1 + found[np.argsort(-size[found])]
+    sharp: Ints = np.flatnonzero(size > max(least, SHARP * float(np.median(size))))
+    return 1 + sharp[np.argsort(-size[sharp])]
 
 
 def _in_parts(whole: Any, method: Any, a: int, b: int) -> Any:
@@ -243,8 +261,8 @@ def _in_parts(whole: Any, method: Any, a: int, b: int) -> Any:
 
 def _speeds(model: Model, u: Array) -> Array:
     """Return the largest of the velocities (nt, 6 nb) at each time, (nt,) [m/s]: those of rotation at the length of the model."""
-    found: Array = (np.abs(u).reshape(len(u), -1, 2, 3).max(axis=(1, 3)) * [1.0, model.length]).max(axis=1)
-    return found
+    speeds: Array = (np.abs(u).reshape(len(u), -1, 2, 3).max(axis=(1, 3)) * [1.0, model.length]).max(axis=1)
+    return speeds
 
 
 LEDGER_STEPS, WINDOWS = 16, 4
@@ -582,8 +600,8 @@ def _fastest_along(model: Model, change: Array, t: float, y: Array) -> FastLoad 
         still[_columns(model)] = 0.0
         if not reach > 0.0:
             return None
-        found = [_fastest_on(model, t, at, [change / reach], reach) for at in (y, still)]
-        return max((one for one in found if one is not None), key=lambda one: one.rate, default=None)
+        loads = [_fastest_on(model, t, at, [change / reach], reach) for at in (y, still)]
+        return max((load for load in loads if load is not None), key=lambda load: load.rate, default=None)
 
 
 def _fastest_on(model: Model, t: float, y: Array, directions: Sequence[Array], reach: float) -> FastLoad | None:
@@ -656,13 +674,13 @@ def _rate_of(model: Model, name: str, t: float, y: Array, w: Array, reach: float
         speeds = np.where(speeds == 0.0, s, speeds)
         states = np.repeat(y[None], len(speeds), axis=0)
         states[:, columns] = speeds[:, None] * w
-        found: Array = load_history(model, np.full(len(states), t), states, name).power / speeds
-        return found
+        forces: Array = load_history(model, np.full(len(states), t), states, name).power / speeds
+        return forces
 
     def rates(x: Array) -> Array:
-        found = force((x[:, None] + s * np.array([1.0, -1.0])).ravel()).reshape(-1, 2)
-        change = found[:, 1] - found[:, 0]
-        slopes: Array = np.where(np.abs(change) > NOISE * np.abs(found).max(axis=1), change, 0.0) / (2.0 * s)
+        forces = force((x[:, None] + s * np.array([1.0, -1.0])).ravel()).reshape(-1, 2)
+        change = forces[:, 1] - forces[:, 0]
+        slopes: Array = np.where(np.abs(change) > NOISE * np.abs(forces).max(axis=1), change, 0.0) / (2.0 * s)
         return slopes
 
     there = rates(np.concatenate([[along, *still], way]))
