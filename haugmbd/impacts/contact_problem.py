@@ -128,11 +128,10 @@ class ContactProblem:
         keys, gaps = self.points.near(y, margin)
         return [(c, feature) for c, feature in keys.tolist()], gaps
 
-    def gap_rates(self, y: Array) -> dict[Key, tuple[float, float]]:
-        """Return gap and gap rate of all points, by key."""
-        keys, gaps = self.near(y, np.inf)
-        rates = self.at(y, keys).v[:, 0] if keys else np.zeros(0)
-        return {key: (float(g), float(v)) for key, g, v in zip(keys, gaps, rates, strict=True)}
+    def gap_rates(self, y: Array) -> tuple[Ints, Array, Array]:
+        """Return contact and feature (k, 2), gap and gap rate (k,) of all points."""
+        keys, gaps = self.points.near(y, np.inf)
+        return keys, gaps, self.points.at(keys, y).v[:, 0]
 
     def at(self, y: Array, keys: Keys) -> Kinematics:
         """Return the kinematics of the points."""
