@@ -27,6 +27,7 @@ from haugmbd.contact.points import Kinematics
 from haugmbd.errors import HaugmbdError, SimulationError, UsageError
 from haugmbd.impacts.contact_problem import SLIP, STICK, ContactProblem, Forces, Key, NoAcceleration, PointMode
 from haugmbd.impacts.frictional_impulse import Struck
+from haugmbd.impacts.single_point_impact import PointImpacts
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.default_number import DefaultNumber
 from haugmbd.integrators.events import Event, EventRecord
@@ -35,11 +36,10 @@ from haugmbd.integrators.explicit.runge_kutta import RungeKutta
 from haugmbd.model.inspection.length import units_of_state
 from haugmbd.model.state import State
 from haugmbd.simulation.hybrid.moreau_jean_step import drift
+from haugmbd.simulation.hybrid.shape_flight import FIRST_STEPS, FLIES, MEETS, MOST_STEPS, PARTED, shape_flights
 
 TOUCH = 1e-10
 """Relative to the size: a smaller gap touches."""
-PARTED = 1e-13
-"""Relative to the size: a point that has bounced, and has gone a shorter way, has not come back: less is rounding of its gap."""
 LEAN = 1e-12
 """Relative to the size: a point that has just opened may fall below zero by this rounding before it counts as met."""
 REST = 1e-9
@@ -49,6 +49,8 @@ SLOW_PARTING = 1e-4
 acceleration."""
 SPEED_ROUNDING = 1e-13
 """Relative to the size, per second: what rounding leaves of a slip speed that is zero."""
+SPEED_NOISE = 1e-11
+"""Relative to the size and to the largest velocity: what rounding leaves of the velocity of a point."""
 REST_HEIGHT = 1e-12
 """Relative to the size: a bounce that rises less is at rest."""
 LAWFUL = 1e-11
@@ -126,6 +128,8 @@ class FrictionalMotion:
         self.method = method
         self._tableau = tableau_of(method)
         self.size = max(problem.length, float(np.abs(problem.velocities(y)[:, :0]).max(initial=0.0)))
+        self.flights = shape_flights(problem, method, self.size)
+        self._impacts = PointImpacts(problem, REST_HEIGHT * self.size, REST * self.size, SPEED_NOISE * self.size)
         self.modes: dict[Key, PointMode] = {}
         self.bounced: dict[Key, tuple[float, float]] = {}
         """Gap rate and gap of points that have just parted."""
@@ -346,6 +350,11 @@ class FrictionalMotion:
         if self.h == 0.0:
             self.h = self._first_step()
         while self.t < stop:
+            hit = self._fly(stop, done)
+            if hit:
+                return done, hit
+            if not self.t < stop or time.perf_counter() > self.until:
+                break
             limit = self.h_closed if self.modes and adaptive else np.inf
             h = min(self.h, limit, getattr(self.method, "h_max", np.inf))
             last = self.t + h >= stop - 1e-3 * h
@@ -384,6 +393,27 @@ class FrictionalMotion:
             if self.ended_by is not None or time.perf_counter() > self.until:
                 return done, []
         return done, []
+
+    def _fly(self, stop: float, done: list[tuple[float, Array]]) -> list[Violated]:
+        """Make steps in compiled code while all points are open, as far as they are plain; return the guards at their zero."""
+        if self.modes or self.events or self.flights is None:
+            return []
+        self.flights.begin(self.t_switch, self.bounced, self.near)
+        most, what = FIRST_STEPS, FLIES
+        while what == FLIES and self.t < stop and time.perf_counter() <= self.until:
+            flown = self.flights.next(self.t, self.y, self.y_dot, self.h, stop, most)
+            what, most = flown.what, min(2 * most, MOST_STEPS)
+            if not len(flown.t):
+                break
+            end = Step(float(flown.t[-1]), flown.y[-1].copy(), flown.y_dot[-1].copy(), self.problem.open_forces(flown.y_dot[-1]), 0.0)
+            done.extend(zip(flown.t[:-1].tolist(), flown.y[:-1], strict=True))
+            self._accept(end)
+            self.steps += len(flown.t) - 1
+            done.append((self.t, self.y))
+            if what == MEETS:
+                met = set(flown.met)
+                return [g for g in self._gap_guards(end) if g.value <= TOGETHER or (g.key[0] in met and g.value <= BESIDE)]
+        return []
 
     def _within_tolerance(self, step: float, last: bool) -> tuple[Step, float, bool]:
         """Return the end of a step, shortened until its error is within the tolerances, its length, and whether it ends at the stop."""
@@ -545,6 +575,9 @@ class FrictionalMotion:
     # ------------------------------------------------------------------------------------------------------------ switches
     def turn(self, hit: list[Violated]) -> Turned:
         """Change velocities and modes at the state; return what has happened.  hit: guards at their zero."""
+        alone = self._turn_alone(hit)
+        if alone is not None:
+            return alone
         p, rest = self.problem, REST * self.size
         old, struck = dict(self.modes), dict[Key, Array]()
         met = [g.key for g in hit if g.what == "open"]
@@ -571,7 +604,7 @@ class FrictionalMotion:
             if not keys:
                 break
             kin = p.at(self.y, keys)
-            noise = np.full(len(keys), rest + 1e-11 * float(np.abs(p.velocities(self.y)).max(initial=0.0)) * self.size)
+            noise = np.full(len(keys), rest + SPEED_NOISE * float(np.abs(p.velocities(self.y)).max(initial=0.0)) * self.size)
             noise[[key[0] in {c for c, _ in lost} for key in keys]] = SLOW_SLIP * self.size  # it goes on with another feature
             passing = self._passing([key for key, v, most in zip(keys, kin.v[:, 0], noise, strict=True) if v < -most])
             if passing:
@@ -608,6 +641,21 @@ class FrictionalMotion:
         self._rest_first(hit)
         self.restart()
         return Turned(old, dict(self.modes), struck, impacts, [g.key for g in hit if g.what == "slip"], lost)
+
+    def _turn_alone(self, hit: list[Violated]) -> Turned | None:
+        """Return the impact of a point that strikes alone and flies behind it, by compiled code; None for anything else."""
+        if self.flights is None or self.modes or len(hit) != 1 or hit[0].what != "open":
+            return None
+        p, key = self.problem, hit[0].key
+        if any(other != key for other in p.near(self.y, TOUCH * self.size)[0]) or self._passing([key]):
+            return None
+        found = self._impacts.of(key, self.t, self.y)
+        if found is None:
+            return None
+        self.t_switch, self.bounced, self.near = self.t, {key: (found.rate, found.gap)}, {}
+        self.y_dot = self.flights.restart(self.t, self.y)
+        self.forces = p.open_forces(self.y_dot)
+        return Turned({}, {}, {key: found.struck.f[0]}, [found.struck], [], set())
 
     def _passing(self, approaching: list[Key]) -> set[Key]:
         """Return the points that approach, and whose features end before they get deeper than rounding: a corner that passes an edge.
@@ -769,7 +817,7 @@ class FrictionalMotion:
         kin = p.at(self.y, keys)
         a = (p.rows_of(kin, keys, p.velocities(y_dot)) - kin.gamma)[:, 0]
         rate = e * np.abs(kin.v[:, 0])
-        noise = REST * self.size + 1e-11 * float(np.abs(p.velocities(self.y)).max(initial=0.0)) * self.size
+        noise = REST * self.size + SPEED_NOISE * float(np.abs(p.velocities(self.y)).max(initial=0.0)) * self.size
         low = (kin.v[:, 0] < -noise) & (a < 0.0) & (rate**2 <= 2.0 * np.abs(a) * REST_HEIGHT * self.size)
         e[low] = 0.0
         return e
