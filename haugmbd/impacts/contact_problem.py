@@ -22,6 +22,7 @@ import numpy as np
 
 from haugmbd.bodies.shapes import Plane
 from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.status_codes import OK
 from haugmbd.contact.cone import response_is_unique, solve_cone_problem
 from haugmbd.contact.contact import Contact
 from haugmbd.contact.impact_laws import ImpactLaw, StruckPoints, impulses, law_of
@@ -30,7 +31,21 @@ from haugmbd.errors import Fault, ModelError, SimulationError
 from haugmbd.geometry.narrow_phase import GAP, POINT_J, point_name
 from haugmbd.geometry.tables import RATE_COLUMNS
 from haugmbd.impacts.contact_response import ContactResponse, Response, writable
-from haugmbd.impacts.rates_by_modes import IMMOVABLE, LEAST, MOST_ROWS, SLOW, PointModes, new_points, rates_by_modes
+from haugmbd.impacts.rates_by_modes import (
+    IMMOVABLE,
+    LEAST,
+    MOST_ROWS,
+    PUSHES,
+    SLOW,
+    UNDECIDED,
+    UNIQUE,
+    Equations,
+    PointModes,
+    new_equations,
+    new_points,
+    project_by_modes,
+    rates_by_modes,
+)
 from haugmbd.math.body_columns import EULER, VELOCITY, WIDTH
 from haugmbd.math.euler_parameters import exponential, product
 from haugmbd.model.inspection.identity import number_of
@@ -42,8 +57,6 @@ RANK = 1e-10
 """Relative: smaller singular values are those of dependent contact rows."""
 SAME = 1e-7
 """Relative: normal accelerations that differ by less are one solution."""
-PUSHES = 1e-9
-"""Relative to the largest force, or acceleration: a smaller pull, or approach, of one of several solutions is rounding."""
 FARTHEST = 1e-12
 """Residual of nonnegative least squares that is none: 1 / (1 + |w|^2) of forces w, relative to the largest one."""
 AGREED = 1e-10
@@ -110,7 +123,7 @@ class ContactProblem:
         self.pairs = self.points.bodies
         self.length = float(model.length)
         self._A = np.zeros((self.n, 3, 3))
-        self._S, self._order, self._T = np.empty((0, 1)), np.empty((2, 0), dtype=np.int64), np.empty((0, 3))
+        self._room = new_equations(0, 0)
         self._before: tuple[list[Key], list[PointMode], PointModes] | None = None
         self.has_plane = [any(isinstance(shape, Plane) for shape in contact.shapes) for contact in contacts]
 
@@ -174,22 +187,25 @@ class ContactProblem:
             return self.open_forces(y_dot)
         own, work, k = self._mode_arrays(modes), self.response, len(keys)
         at, f = new_points(k, work.nodes, RATE_COLUMNS), np.empty((k, 3))
-        if len(self._T) < k:
-            rows = min(3 * k, MOST_ROWS)
-            self._S, self._order, self._T = np.empty((rows, rows + 1)), np.empty((2, rows), dtype=np.int64), np.empty((k, 3))
-        room = self._A, at, work.kept, self._S, self._order, self._T, f
-        code, unique = rates_by_modes(work.pack, self.points.shapes, self.points.pairs, own, float(t), writable(y), y_dot, *room)
+        room = self._A, at, work.kept, self._equations(k), f
+        code, known = rates_by_modes(work.pack, self.points.shapes, self.points.pairs, own, float(t), writable(y), y_dot, *room)
         work.note(code, t)
         points = at.points
         kin = Kinematics(points[:, GAP], points[:, POINT_J : POINT_J + 3], at.D, at.C.reshape(k, 3, 2, 6), at.gamma, at.v)
-        if unique:
-            return Forces(y_dot, f, kin, True)
+        if known != UNDECIDED:
+            return Forces(y_dot, f, kin, known == UNIQUE)
         turn = self.directions(kin, modes)
         z, unique = solve_rows(turn.rows, turn.columns, at.G, at.a_0.ravel())
         f = turn.columns @ z
         u_dot = self.velocities(y_dot)
         u_dot += (f @ at.X).reshape(-1, 6)[: self.n]
         return Forces(y_dot, f.reshape(-1, 3), kin, unique)
+
+    def _equations(self, k: int) -> Equations:
+        """Return work arrays for k points."""
+        if len(self._room.T) < k:
+            self._room = new_equations(k, min(3 * k, MOST_ROWS))
+        return self._room
 
     def _mode_arrays(self, modes: dict[Key, PointMode]) -> PointModes:
         """Return modes as kernels take them; those of the call before, if they are the same."""
@@ -214,7 +230,9 @@ class ContactProblem:
     def open_forces(self, y_dot: Array) -> Forces:
         """Return the forces of no point."""
         nothing = np.zeros((0, 3))
-        return Forces(y_dot, nothing, Kinematics(np.zeros(0), nothing, np.zeros((0, 3, 3)), np.zeros((0, 3, 2, 6)), nothing, nothing), True)
+        return Forces(
+            y_dot, nothing, Kinematics(np.zeros(0), nothing, np.zeros((0, 3, 3)), np.zeros((0, 3, 2, 6)), nothing, nothing), True
+        )
 
     def directions(self, kin: Kinematics, modes: dict[Key, PointMode]) -> ModeMatrices:
         """Return which rows vanish, and which forces act, in given modes."""
@@ -501,6 +519,8 @@ class ContactProblem:
     # ------------------------------------------------------------------------------------------------------ projection
     def project(self, t: float, y: Array, modes: dict[Key, PointMode], tolerance: float = 1e-14) -> None:
         """Bring the bilateral rows and the gaps of points that touch to zero, and their velocities, in place."""
+        if modes and self._projected(t, y, modes, tolerance * self.length):
+            return
         bodies = y[: WIDTH * self.n].reshape(self.n, WIDTH)
         bodies[:, EULER:VELOCITY] /= np.linalg.norm(bodies[:, EULER:VELOCITY], axis=1)[:, None]
         keys = list(modes)
@@ -532,6 +552,20 @@ class ContactProblem:
             z = least(answer.G, rows, wanted)
             du = du + (z @ answer.X[rows]).reshape(-1, 6)[: self.n]
         u[1:] += du[1:]
+
+    def _projected(self, t: float, y: Array, modes: dict[Key, PointMode], tolerance: float) -> bool:
+        """Do what `project` does in compiled code; return False, and leave y as it is, where the rank of the points is to be judged."""
+        own, work = self._mode_arrays(modes), self.response
+        if own.rows > MOST_ROWS:
+            return False
+        found, at = y.copy(), new_points(len(modes), work.nodes, RATE_COLUMNS)
+        room = self._A, at, self._equations(len(modes)), tolerance
+        code, done = project_by_modes(work.pack, self.points.shapes, self.points.pairs, own, float(t), found, *room)
+        if code != OK or not done:
+            return False
+        work.n_factorizations += 1
+        y[:] = found
+        return True
 
     def position_change(self, t: float, kin: Kinematics, keys: Sequence[Key], Phi: Array, answer: Response | None = None) -> Array:
         """Return the least mass-weighted displacement (nb + 1, 6) that takes Phi and the gaps of the points to zero, in first order."""

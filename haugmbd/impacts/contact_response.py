@@ -34,8 +34,8 @@ def rates_entry(P: Pack, t: float, y: Array, y_dot: Array) -> int:
     return right_hand_side(P, t, y, y_dot)
 
 
-@entry
-def factor_entry(P: Pack, t: float, y: Array) -> int:
+@kernel
+def factor_at(P: Pack, t: float, y: Array) -> int:
     """Factor the augmented matrix at a state, for other right-hand sides."""
     code = prepare(P, t, y)
     if code != OK:
@@ -44,6 +44,12 @@ def factor_entry(P: Pack, t: float, y: Array) -> int:
     clear(ws.right_hand_side(P))
     code = factorize(P)
     return finish(P) if code == OK else code
+
+
+@entry
+def factor_entry(P: Pack, t: float, y: Array) -> int:
+    """Compile `factor_at`."""
+    return factor_at(P, t, y)
 
 
 @entry

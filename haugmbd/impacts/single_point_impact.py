@@ -27,11 +27,11 @@ from haugmbd.formulations.newton_euler import right_hand_side, solve_system
 from haugmbd.geometry.narrow_phase import GAP, POINT_J, rates
 from haugmbd.geometry.tables import RATE_COLUMNS, Shapes
 from haugmbd.impacts.contact_problem import ContactProblem, Key
+from haugmbd.impacts.contact_rows import add_to_velocities, largest_velocity, put_row, row_rate, row_rate_by
 from haugmbd.impacts.frictional_impulse import Struck
 from haugmbd.impacts.impulse_equations import RowSet
 from haugmbd.impacts.impulse_result import Impulse, SolvedImpulse
 from haugmbd.impacts.plain_impulse import kinetic_energy
-from haugmbd.impacts.single_impact import add_to_velocities, largest_velocity, put_row, row_rate, row_rate_by
 from haugmbd.integrators.stabilization.projection import put_velocity_residual
 from haugmbd.model.generalized_forces import clear
 from haugmbd.model.state import State
@@ -41,7 +41,7 @@ from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
 
 
 class Law(NamedTuple):
-    """Of a point: e, mu; the height that a bounce rises at least [m]; slower approaches are none: rest [m/s], noise of the largest speed."""
+    """Of a point: e, mu; the height that a bounce rises at least [m]; slower approaches are none: rest [m/s], noise of the largest."""
 
     e: float
     mu: float

@@ -405,7 +405,9 @@ class FrictionalMotion:
             what, most = flown.what, min(2 * most, MOST_STEPS)
             if not len(flown.t):
                 break
-            end = Step(float(flown.t[-1]), flown.y[-1].copy(), flown.y_dot[-1].copy(), self.problem.open_forces(flown.y_dot[-1]), 0.0)
+            end = Step(
+                float(flown.t[-1]), flown.y[-1].copy(), flown.y_dot[-1].copy(), self.problem.open_forces(flown.y_dot[-1]), 0.0
+            )
             done.extend(zip(flown.t[:-1].tolist(), flown.y[:-1], strict=True))
             self._accept(end)
             self.steps += len(flown.t) - 1
@@ -525,7 +527,9 @@ class FrictionalMotion:
         falls, rises = (g_0 > TOUCH * self.size) & (v_0 < 0.0), (g_1 > 0.0) & (v_1 > 0.0)
         if not (falls.any() and rises.any()):
             return None
-        after = {(c, feature): n for n, (c, feature) in zip(np.flatnonzero(rises).tolist(), keys_after[rises].tolist(), strict=True)}
+        after = {
+            (c, feature): n for n, (c, feature) in zip(np.flatnonzero(rises).tolist(), keys_after[rises].tolist(), strict=True)
+        }
         for k, (c, feature) in zip(np.flatnonzero(falls).tolist(), keys[falls].tolist(), strict=True):
             n = after.get((c, feature), -1)
             # x (1 - x) <= 1 / 4 bounds what the rates take from the smaller gap

@@ -309,9 +309,7 @@ class ShapeFlights:
             ends, h = np.array([stop]), stop - t
         self._met.fill(np.inf)
         steps, before = steps_to(ends, p.y.size), copy_options(p.options)
-        done, what = fly(
-            self._motion, self._watched, float(t), float(h), Point(p.y, self._rates), steps, self._search, self._met
-        )
+        done, what = fly(self._motion, self._watched, float(t), float(h), Point(p.y, self._rates), steps, self._search, self._met)
         work = self.problem.response
         work.n_rates += int(p.options.n_rates - before.n_rates)
         work.n_factorizations += int(p.options.n_factorizations - before.n_factorizations)
@@ -324,4 +322,3 @@ def shape_flights(problem: ContactProblem, method: object, size: float) -> Shape
     if not (isinstance(method, RungeKutta) and method.h_first is None and suits(problem.model)):
         return None
     return ShapeFlights(problem, method, size)
-
