@@ -402,7 +402,8 @@ class FrictionalMotion:
         most, what = FIRST_STEPS, FLIES
         while what == FLIES and self.t < stop and time.perf_counter() <= self.until:
             flown = self.flights.next(self.t, self.y, self.y_dot, self.h, stop, most)
-            what, most = flown.what, min(2 * most, MOST_STEPS)
+            what, most, self.h = flown.what, min(2 * most, MOST_STEPS), flown.h
+            self.rejected += flown.rejected
             if not len(flown.t):
                 break
             end = Step(

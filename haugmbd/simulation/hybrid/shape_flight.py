@@ -1,6 +1,6 @@
 r"""Flights of shapes: the steps of a run with shapes at rigid contacts while all of them are open, in compiled code.
 
-    step       of an explicit Runge-Kutta method with a projection, as in `flight`
+    step       of an explicit Runge-Kutta method with a projection, of fixed length or with error control
     far        gap > MOST_APART h (|v_i| + |omega_i| d_i + |v_j| + |omega_j| d_j):  the contact is not looked at     d: reach of its shape
     look       gap > 0 of every point at the end of the step;  no point that comes nearer at its start and parts at its end, and that
                x (1 - x) <= 1 / 4 would let through:   min(g_0, g_1) > h max(-g_0', g_1') / 4
@@ -20,6 +20,7 @@ import numpy as np
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.array_views import borrow
 from haugmbd.compiled.jit import DirectCall, kernel, released
+from haugmbd.compiled.records import new_record
 from haugmbd.compiled.status_codes import OK
 from haugmbd.contact.points import put_rotations
 from haugmbd.geometry.features import gap_rate_and_bias, nearest
@@ -29,10 +30,12 @@ from haugmbd.geometry.tables import MOST_POINTS, PLANE, POINT_COLUMNS, Shapes, n
 from haugmbd.impacts.contact_problem import ContactProblem, Key
 from haugmbd.integrators.compiled_location import Motion, Search, Step, location, new_search, put_bracket
 from haugmbd.integrators.dense_output import put_body
+from haugmbd.integrators.explicit.embedded import CONTROL, LEAST_ERROR, Embedded, EmbeddedRungeKutta
+from haugmbd.integrators.explicit.embedded import run as run_embedded
 from haugmbd.integrators.explicit.runge_kutta import RungeKutta, make_step
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.state_space import MaximalStateSpace
-from haugmbd.integrators.step_context import Point, Problem, Steps, copy_options, steps_to
+from haugmbd.integrators.step_context import Point, Problem, Steps, copy_options, empty_steps, steps_to
 from haugmbd.integrators.watches.stiffness_watch import new_watch
 from haugmbd.math.body_columns import OMEGA_BAR, VELOCITY, WIDTH
 from haugmbd.math.vec3 import dot, load, sub
@@ -44,7 +47,7 @@ MOST_APART = 2.0
 """Of the way that two shapes go towards each other in a step with the larger speeds of its ends: a larger gap does not close in it."""
 PARTED = 1e-13
 """Relative to the size: a point that has bounced, and has gone a shorter way, has not come back: less is rounding of its gap."""
-FIRST_STEPS, MOST_STEPS = 16, 1000
+FIRST_STEPS, MOST_STEPS = 8, 1000
 """Steps of the first part of a flight, which the next impact may leave out, and of the longest one."""
 
 
@@ -205,6 +208,27 @@ def put_brackets(w: Watched, step: Step, search: Search) -> int:
 first_zero, put_met = location(value_at, on_dense_output)
 
 
+@kernel
+def end_of_flight(m: Motion, w: Watched, step: Step, search: Search, met: Array) -> tuple[int, float]:
+    """Return FLIES, UNDECIDED, or MEETS with the time at which contacts close in a step; the state there is in `search.first`."""
+    n = put_brackets(w, step, search)
+    if n == 0:
+        return FLIES, step.t_1
+    zero = first_zero(m, w, n, step, search) if n > 0 else np.nan
+    if not zero > step.t_0:
+        return UNDECIDED, step.t_0
+    put_met(w, n, zero, step, search, met)
+    return MEETS, zero
+
+
+@kernel
+def put_first(steps: Steps, number: int, t: float, search: Search) -> None:
+    """Let a step end at the first zero."""
+    steps.t[number] = t
+    copy_line(search.first[0], steps.y[number])
+    copy_line(search.first[1], steps.y_dot[number])
+
+
 @released
 def fly_entry(
     m: Motion, w: Watched, t0: float, h: float, point: Point, steps: Steps, search: Search, met: Array
@@ -212,49 +236,63 @@ def fly_entry(
     """Advance the point from t0 by steps of h to the times in `steps`, or to the first contact that closes, which ends the last step.
 
     met: (k,) times of the contacts that close there, infinite before
-    Return the number of steps done, and FLIES, MEETS or UNDECIDED: the next step is not plain, and the point is at its start.
+    Return the number of steps done, and FLIES, MEETS or UNDECIDED: the next step is not plain.
     """
     for number in range(steps.y.shape[0]):
         copy_line(point.y, search.start[0])
         copy_line(point.y_dot, search.start[1])
         t, end = steps.t[number - 1] if number > 0 else t0, steps.t[number]
         code = make_step(m.dynamics, m.options, m.tableau, m.notes, t, end, h, point, m.k, steps.y[number], steps.y_dot[number])
-        n, zero = -1, np.nan
-        if code == OK:
-            step = Step(t, end, search.start[0], search.start[1], steps.y[number], steps.y_dot[number])
-            n = put_brackets(w, step, search)
-            if n > 0:
-                zero = first_zero(m, w, n, step, search)
-                if zero > t:
-                    put_met(w, n, zero, step, search, met)
-                    steps.t[number] = zero
-                    copy_line(search.first[0], steps.y[number])
-                    copy_line(search.first[1], steps.y_dot[number])
-                    return number + 1, MEETS
-        if n != 0:
-            copy_line(search.start[0], point.y)
-            copy_line(search.start[1], point.y_dot)
+        if code != OK:
             return number, UNDECIDED
+        step = Step(t, end, search.start[0], search.start[1], steps.y[number], steps.y_dot[number])
+        what, zero = end_of_flight(m, w, step, search, met)
+        if what == MEETS:
+            put_first(steps, number, zero, search)
+        if what != FLIES:
+            return number + (1 if what == MEETS else 0), what
     return steps.y.shape[0], FLIES
 
 
-fly = DirectCall(fly_entry)
+@released
+def look_entry(
+    m: Motion, w: Watched, t0: float, start: Point, steps: Steps, count: int, search: Search, met: Array
+) -> tuple[int, int]:
+    """Look at so many steps that were made from a start at t0, as `fly_entry` does."""
+    copy_line(start.y, search.start[0])
+    copy_line(start.y_dot, search.start[1])
+    for number in range(count):
+        t = steps.t[number - 1] if number > 0 else t0
+        step = Step(t, steps.t[number], search.start[0], search.start[1], steps.y[number], steps.y_dot[number])
+        what, zero = end_of_flight(m, w, step, search, met)
+        if what == MEETS:
+            put_first(steps, number, zero, search)
+        if what != FLIES:
+            return number + (1 if what == MEETS else 0), what
+        copy_line(steps.y[number], search.start[0])
+        copy_line(steps.y_dot[number], search.start[1])
+    return count, FLIES
+
+
+fly, look = DirectCall(fly_entry), DirectCall(look_entry)
 
 
 class Flown(NamedTuple):
-    """A flight: times (n,), states and rates (n, ny) of its steps; what ends it; the contacts that close at its end."""
+    """A flight: times (n,), states and rates (n, ny) of its steps; what ends it; the contacts that close at its end; the next step [s]."""
 
     t: Array
     y: Array
     y_dot: Array
     what: int
     met: list[int]
+    h: float
+    rejected: int
 
 
 class ShapeFlights:
     """The flights of one motion, in one workspace.  size: of the motion [m], which scales tolerances"""
 
-    def __init__(self, problem: ContactProblem, method: RungeKutta, size: float) -> None:
+    def __init__(self, problem: ContactProblem, method: RungeKutta | EmbeddedRungeKutta, size: float) -> None:
         model, points, rule = problem.model, problem.points, Projection()
         self.problem, self.method, ny, n = problem, method, model.y0.size, problem.n
         self.pack = NEWTON_EULER.pack(model)
@@ -281,7 +319,11 @@ class ShapeFlights:
         )
         tableau, p = method.tableau, self._steps
         watch, silent = p.stiffness(False), new_watch(np.zeros(0, dtype=np.int64), ny)
-        self._motion = Motion(p.dynamics, p.options, tableau, p.stages(tableau.b.size - 1), watch, silent)
+        adaptive = isinstance(method, EmbeddedRungeKutta)
+        self._motion = Motion(
+            p.dynamics, p.options, tableau, p.stages(tableau.b.size if adaptive else tableau.b.size - 1), watch, silent
+        )
+        self._embedded = Embedded(tableau, method.errors, method.units(p)) if isinstance(method, EmbeddedRungeKutta) else None
 
     def begin(self, since: float, bounced: dict[Key, tuple[float, float]], near: dict[Key, float]) -> None:
         """Note the points of a switch at a time.
@@ -301,24 +343,66 @@ class ShapeFlights:
         return self._rates.copy()
 
     def next(self, t: float, y: Array, y_dot: Array, h: float, stop: float, most: int) -> Flown:
-        """Return steps of h from a state, at most so many, up to `stop`; the step that ends there may be longer by a thousandth of h."""
-        p, full = self._steps, max(int(np.floor((stop - t) / h - 1e-3 + 1e-12)), 0)
+        """Return steps from a state, at most so many, up to `stop`; the first is about h, and the last may be a little longer."""
+        p, work = self._steps, self.problem.response
         p.y[:], self._rates[:] = y, y_dot
-        ends = t + h * np.arange(1, min(full, most) + 1, dtype=np.float64)
-        if not len(ends):
-            ends, h = np.array([stop]), stop - t
         self._met.fill(np.inf)
-        steps, before = steps_to(ends, p.y.size), copy_options(p.options)
-        done, what = fly(self._motion, self._watched, float(t), float(h), Point(p.y, self._rates), steps, self._search, self._met)
-        work = self.problem.response
+        before = copy_options(p.options)
+        flown = self._fixed(t, h, stop, most) if self._embedded is None else self._adaptive(t, y, y_dot, h, stop, most)
         work.n_rates += int(p.options.n_rates - before.n_rates)
         work.n_factorizations += int(p.options.n_factorizations - before.n_factorizations)
+        return flown
+
+    def _fixed(self, t: float, h: float, stop: float, most: int) -> Flown:
+        """Return steps of a fixed length."""
+        full = max(int(np.floor((stop - t) / h - 1e-3 + 1e-12)), 0)
+        ends, length = t + h * np.arange(1, min(full, most) + 1, dtype=np.float64), h
+        if not len(ends):
+            ends, length = np.array([stop]), stop - t
+        steps, point = steps_to(ends, self._steps.y.size), Point(self._steps.y, self._rates)
+        done, what = fly(self._motion, self._watched, float(t), float(length), point, steps, self._search, self._met)
+        return self._flown(steps, done, what, h, 0)
+
+    def _adaptive(self, t: float, y: Array, y_dot: Array, h: float, stop: float, most: int) -> Flown:
+        """Return steps with error control, made before contacts are looked at."""
+        p, method = self._steps, self.method
+        assert isinstance(method, EmbeddedRungeKutta)
+        assert self._embedded is not None
+        control = new_record(
+            CONTROL,
+            t=float(t),
+            t_end=float(stop),
+            h_next=float(h),
+            rtol=method.rtol,
+            atol=method.atol,
+            h_max=min(method.h_max, stop - t),
+            error_order=method.error_order,
+            beta=method.beta,
+            error_before=LEAST_ERROR,
+            shrink=method.limits[0],
+            grow=method.limits[1],
+        )
+        steps = empty_steps(most, p.y.size)
+        code, made = run_embedded(p.dynamics, p.options, self._embedded, control, Point(p.y, self._rates), self._motion.k, steps)
+        start = Point(np.ascontiguousarray(y), np.ascontiguousarray(y_dot))
+        ends = steps.t[:made].copy()
+        done, what = look(self._motion, self._watched, float(t), start, steps, made, self._search, self._met)
+        if what == FLIES and code != OK:
+            what = UNDECIDED
+        if what == FLIES:
+            return self._flown(steps, done, what, float(control.h_next), int(control.n_rejected))
+        place = done - 1 if what == MEETS else done  # the step that is made again, or ended by an impact
+        begin = float(ends[place - 1]) if place > 0 else float(t)
+        length = float(ends[place]) - begin if place < made else h
+        return self._flown(steps, done, what, length, int(control.n_rejected))
+
+    def _flown(self, steps: Steps, done: int, what: int, h: float, rejected: int) -> Flown:
         met = np.flatnonzero(self._met < np.inf).tolist() if what == MEETS else []
-        return Flown(steps.t[:done], steps.y[:done], steps.y_dot[:done], what, met)
+        return Flown(steps.t[:done], steps.y[:done], steps.y_dot[:done], what, met, h, rejected)
 
 
 def shape_flights(problem: ContactProblem, method: object, size: float) -> ShapeFlights | None:
     """Return the flights of a motion; None for parts or methods that need the loop in Python."""
-    if not (isinstance(method, RungeKutta) and method.h_first is None and suits(problem.model)):
+    if not (isinstance(method, RungeKutta | EmbeddedRungeKutta) and method.h_first is None and suits(problem.model)):
         return None
     return ShapeFlights(problem, method, size)
