@@ -28,7 +28,7 @@ from haugmbd.contact.contact import Contact
 from haugmbd.contact.impact_laws import ImpactLaw, StruckPoints, impulses, law_of
 from haugmbd.contact.points import ContactPoints, Kinematics
 from haugmbd.errors import Fault, ModelError, SimulationError
-from haugmbd.geometry.narrow_phase import GAP, POINT_J, point_name
+from haugmbd.geometry.narrow_phase import GAP, POINT_J, RATES, point_name
 from haugmbd.geometry.tables import RATE_COLUMNS
 from haugmbd.impacts.contact_response import ContactResponse, Response, writable
 from haugmbd.impacts.rates_by_modes import (
@@ -188,7 +188,9 @@ class ContactProblem:
         own, work, k = self._mode_arrays(modes), self.response, len(keys)
         at, f = new_points(k, work.nodes, RATE_COLUMNS), np.empty((k, 3))
         room = self._A, at, work.kept, self._equations(k), f
-        code, known = rates_by_modes(work.pack, self.points.shapes, self.points.pairs, own, float(t), writable(y), y_dot, *room)
+        code, known = rates_by_modes(
+            work.pack, RATES, self.points.shapes, self.points.pairs, own, float(t), writable(y), y_dot, *room
+        )
         work.note(code, t)
         points = at.points
         kin = Kinematics(points[:, GAP], points[:, POINT_J : POINT_J + 3], at.D, at.C.reshape(k, 3, 2, 6), at.gamma, at.v)
@@ -560,7 +562,7 @@ class ContactProblem:
             return False
         found, at = y.copy(), new_points(len(modes), work.nodes, RATE_COLUMNS)
         room = self._A, at, self._equations(len(modes)), tolerance
-        code, done = project_by_modes(work.pack, self.points.shapes, self.points.pairs, own, float(t), found, *room)
+        code, done = project_by_modes(work.pack, RATES, self.points.shapes, self.points.pairs, own, float(t), found, *room)
         if code != OK or not done:
             return False
         work.n_factorizations += 1

@@ -18,7 +18,7 @@ Source: Pfeiffer, Glocker (1996), ch. 5; Golub, Van Loan, Matrix Computations, s
 from __future__ import annotations
 
 from math import hypot, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -281,16 +281,17 @@ def no_pull(e: Equations, n: int) -> bool:
 
 
 @kernel
-def put_points(shapes: Shapes, shape_pairs: Ints, modes: PointModes, bodies: Array, A: Array, at: Points) -> None:
+def put_points(find: Any, shapes: Shapes, shape_pairs: Ints, modes: PointModes, bodies: Array, A: Array, at: Points) -> None:
     """Write points, D, C, gamma and v of the points at a state."""
     put_rotations(bodies, A)
-    put_rates_of_points(shapes, shape_pairs, modes.keys, bodies, A, at.points)
+    put_rates_of_points(find, shapes, shape_pairs, modes.keys, bodies, A, at.points)
     put_rows_of_points(modes.pairs, at.points, bodies, A, at.D, at.C, at.gamma, at.v)
 
 
 @entry
 def rates_by_modes_entry(
     P: Pack,
+    find: Any,
     shapes: Shapes,
     shape_pairs: Ints,
     modes: PointModes,
@@ -305,7 +306,7 @@ def rates_by_modes_entry(
 ) -> tuple[int, int]:
     """Write y_dot without contacts, the solution to kept (nn, 6), and the points; and forces f (k, 3) with their part of y_dot if known.
 
-    Return the code, and what is known of the forces.  A: (n, 3, 3) work array
+    Return the code, and what is known of the forces.  A: (n, 3, 3) work array;  find: `narrow_phase.rates`
     """
     code = right_hand_side(P, t, y, y_dot)
     if code != OK:
@@ -316,7 +317,7 @@ def rates_by_modes_entry(
             kept[node, a] = solution[node, a]
     # K (X, Y) = (C^T, 0),  G = C X,  a_0 = C u_dot_0 - gamma
     bodies, rates = borrow(y, 0, n_bodies, WIDTH), borrow(y_dot, 0, n_bodies, WIDTH)
-    put_points(shapes, shape_pairs, modes, bodies, A, at)
+    put_points(find, shapes, shape_pairs, modes, bodies, A, at)
     code = put_response(P, modes.pairs, at.C, at.X, at.G)
     if code != OK:
         return code, UNDECIDED
@@ -370,6 +371,7 @@ def add_least(modes: PointModes, at: Points, e: Equations, n: int, x: Array) -> 
 @entry
 def project_by_modes_entry(
     P: Pack,
+    find: Any,
     shapes: Shapes,
     shape_pairs: Ints,
     modes: PointModes,
@@ -391,7 +393,7 @@ def project_by_modes_entry(
         code = factor_at(P, t, y)
         if code != OK:
             return code, False
-        put_points(shapes, shape_pairs, modes, bodies, A, at)
+        put_points(find, shapes, shape_pairs, modes, bodies, A, at)
         code = put_response(P, modes.pairs, at.C, at.X, at.G)
         if code != OK:
             return code, False

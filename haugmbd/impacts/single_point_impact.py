@@ -12,7 +12,7 @@ Source: Moreau (1988); Haug 2021, sec. 11.3.
 from __future__ import annotations
 
 from math import hypot
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from haugmbd.contact.cone import one_contact
 from haugmbd.contact.impact_laws import NewtonImpact
 from haugmbd.contact.points import Kinematics, put_rotations, put_rows_of_points
 from haugmbd.formulations.newton_euler import right_hand_side, solve_system
-from haugmbd.geometry.narrow_phase import GAP, POINT_J, rates
+from haugmbd.geometry.narrow_phase import GAP, POINT_J, RATES
 from haugmbd.geometry.tables import RATE_COLUMNS, Shapes
 from haugmbd.impacts.contact_problem import ContactProblem, Key
 from haugmbd.impacts.contact_rows import add_to_velocities, largest_velocity, put_row, row_rate, row_rate_by
@@ -71,11 +71,22 @@ NORMAL_IMPULSE, ALONG_1, ALONG_2, ENERGY_BEFORE, ENERGY_AFTER, RATE = range(6)
 
 @entry
 def strike_point_entry(
-    P: Pack, shapes: Shapes, a: int, b: int, feature: int, law: Law, t: float, y: Array, y_dot: Array, room: Room, out: Array
+    P: Pack,
+    find: Any,
+    shapes: Shapes,
+    a: int,
+    b: int,
+    feature: int,
+    law: Law,
+    t: float,
+    y: Array,
+    y_dot: Array,
+    room: Room,
+    out: Array,
 ) -> int:
     """Let a point of the shapes a and b strike: write u+ to y, (u+ - u-, Lam) to room.x, and numbers to out; no impulse if it is not plain.
 
-    y_dot: (ny,) work array
+    y_dot: (ny,) work array;  find: `narrow_phase.rates`
     """
     code = right_hand_side(P, t, y, y_dot)
     if code != OK:
@@ -84,7 +95,7 @@ def strike_point_entry(
     i, j = room.pair[0, 0], room.pair[0, 1]
     pair, C = (i, j), room.C[0]
     put_rotations(bodies, room.A)
-    rates(shapes, a, b, feature, bodies, room.A, room.points, 0)
+    find(shapes, a, b, feature, bodies, room.A, room.points, 0)
     put_rows_of_points(room.pair, room.points, bodies, room.A, room.D, room.C, room.gamma, room.v)
     # does it approach, and would it bounce?
     out[NORMAL_IMPULSE], approach = 0.0, room.v[0, 0]
@@ -178,7 +189,7 @@ class PointImpacts:
         a, b = p.points.pairs[c].tolist()
         law = Law(float(p.e[c]), float(p.mu[c]), *self._limits)
         work = p.response
-        code = strike_point(work.pack, p.points.shapes, a, b, key[1], law, float(t), after, self._y_dot, room, out)
+        code = strike_point(work.pack, RATES, p.points.shapes, a, b, key[1], law, float(t), after, self._y_dot, room, out)
         work.n_rates, work.n_factorizations = work.n_rates + 1, work.n_factorizations + 1
         if code != OK or not out[NORMAL_IMPULSE] > 0.0:
             return None

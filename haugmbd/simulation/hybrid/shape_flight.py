@@ -13,20 +13,20 @@ made by `frictional_motion`, which comes back for the next one.
 from __future__ import annotations
 
 from math import sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.array_views import borrow
+from haugmbd.compiled.function_pointers import resolve
 from haugmbd.compiled.jit import DirectCall, kernel, released
 from haugmbd.compiled.records import new_record
 from haugmbd.compiled.status_codes import OK
 from haugmbd.contact.points import put_rotations
-from haugmbd.geometry.features import gap_rate_and_bias, nearest
-from haugmbd.geometry.manifold import is_far, manifold
-from haugmbd.geometry.narrow_phase import GAP
-from haugmbd.geometry.tables import MOST_POINTS, PLANE, POINT_COLUMNS, Shapes, new_scratch
+from haugmbd.geometry.manifold import MANIFOLD, is_far
+from haugmbd.geometry.narrow_phase import GAP, GAP_RATE, RATES
+from haugmbd.geometry.tables import MOST_POINTS, PLANE, POINT_COLUMNS, RATE_COLUMNS, Shapes, new_scratch
 from haugmbd.impacts.contact_problem import ContactProblem, Key
 from haugmbd.integrators.compiled_location import Motion, Search, Step, location, new_search, put_bracket
 from haugmbd.integrators.dense_output import put_body
@@ -57,9 +57,13 @@ class Watched(NamedTuple):
     pairs, bodies: (k, 2) shapes and bodies;  reach: (k, 2) of the shapes from the centres of their bodies [m];  since: start [s]
     noted: (m, 2) contact and feature of points with a law of their own;  law: (m, 3) see RATE;  parted: the way of a point that has [m]
     A: (3, n, 3, 3) at the ends of a step, and for one state;  speed: (n, 2) largest |v| and |omega| of a step
-    place, features, scratch: of the manifold;  ends: (2, 8, 2) gaps and rates at the ends of a step;  ended: (2, 8) their features
+    find, rates: `manifold`, `narrow_phase.rates`;  point: (1, 21) of these;  place, features, scratch: of the manifold
+    ends: (2, 8, 2) gaps and rates at the ends of a step;  ended: (2, 8) their features
     """
 
+    find: Any
+    rates: Any
+    point: Array
     shapes: Shapes
     pairs: Ints
     bodies: Ints
@@ -96,7 +100,7 @@ def guard_of(w: Watched, k: int, feature: int, gap: float, t: float) -> float:
 @kernel
 def least_guard(w: Watched, k: int, t: float, bodies: Array, A: Array, margin: float) -> tuple[int, float]:
     """Return the number of points of contact k with gap <= margin, and the least guard of them, infinite without any."""
-    n = manifold(w.shapes, w.pairs[k, 0], w.pairs[k, 1], bodies, A, margin, w.place, w.features, w.scratch)
+    n = w.find(w.shapes, w.pairs[k, 0], w.pairs[k, 1], bodies, A, margin, w.place, w.features, w.scratch)
     least = np.inf
     for point in range(n):
         least = min(least, guard_of(w, k, w.features[point], w.place[point, GAP], t))
@@ -164,9 +168,8 @@ def put_end(w: Watched, k: int, end: int, t: float, bodies: Array, margin: float
     a, b = w.pairs[k, 0], w.pairs[k, 1]
     count, least = least_guard(w, k, t, bodies, w.A[end], margin)
     for n in range(count):
-        found = nearest(w.shapes, a, b, w.features[n], bodies, w.A[end])
-        rate, _ = gap_rate_and_bias(found, w.bodies[k, 0], w.bodies[k, 1], bodies, w.A[end])
-        w.ends[end, n, 0], w.ends[end, n, 1], w.ended[end, n] = w.place[n, GAP], rate, w.features[n]
+        w.rates(w.shapes, a, b, w.features[n], bodies, w.A[end], w.point, 0)
+        w.ends[end, n, 0], w.ends[end, n, 1], w.ended[end, n] = w.place[n, GAP], w.point[0, GAP_RATE], w.features[n]
     return count, least
 
 
@@ -300,7 +303,11 @@ class ShapeFlights:
         self._rates, self._search, self._met = np.zeros(ny), new_search(len(points.pairs), ny), np.empty(len(points.pairs))
         middle = points.shapes.middle
         own = np.linalg.norm(middle[:, :3], axis=1) + middle[:, 3]
+        resolve(MANIFOLD, RATES)
         self._watched = Watched(
+            find=MANIFOLD,
+            rates=RATES,
+            point=np.zeros((1, RATE_COLUMNS)),
             shapes=points.shapes,
             pairs=points.pairs,
             bodies=points.bodies,
