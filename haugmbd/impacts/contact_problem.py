@@ -22,13 +22,30 @@ import numpy as np
 
 from haugmbd.bodies.shapes import Plane
 from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.status_codes import OK
 from haugmbd.contact.cone import response_is_unique, solve_cone_problem
 from haugmbd.contact.contact import Contact
 from haugmbd.contact.impact_laws import ImpactLaw, StruckPoints, impulses, law_of
 from haugmbd.contact.points import ContactPoints, Kinematics
 from haugmbd.errors import Fault, ModelError, SimulationError
-from haugmbd.geometry.narrow_phase import point_name
-from haugmbd.impacts.contact_response import ContactResponse, Response
+from haugmbd.geometry.narrow_phase import GAP, POINT_J, RATES, point_name
+from haugmbd.geometry.tables import RATE_COLUMNS
+from haugmbd.impacts.contact_response import ContactResponse, Response, writable
+from haugmbd.impacts.rates_by_modes import (
+    IMMOVABLE,
+    LEAST,
+    MOST_ROWS,
+    PUSHES,
+    SLOW,
+    UNDECIDED,
+    UNIQUE,
+    Equations,
+    PointModes,
+    new_equations,
+    new_points,
+    project_by_modes,
+    rates_by_modes,
+)
 from haugmbd.math.body_columns import EULER, VELOCITY, WIDTH
 from haugmbd.math.euler_parameters import exponential, product
 from haugmbd.model.inspection.identity import number_of
@@ -38,16 +55,8 @@ STICK, SLIP = 1, 2
 """Modes of points that touch; a contact without friction slips."""
 RANK = 1e-10
 """Relative: smaller singular values are those of dependent contact rows."""
-IMMOVABLE = 1e-12
-"""Relative to the mobility of a point: less is rounding, and joints leave it no motion in this direction."""
-LEAST = 1e-300
-"""Instead of 0 in a denominator."""
-SLOW = 1e-13
-"""[m/s] The direction of a slower velocity is rounding."""
 SAME = 1e-7
 """Relative: normal accelerations that differ by less are one solution."""
-PUSHES = 1e-9
-"""Relative to the largest force, or acceleration: a smaller pull, or approach, of one of several solutions is rounding."""
 FARTHEST = 1e-12
 """Residual of nonnegative least squares that is none: 1 / (1 + |w|^2) of forces w, relative to the largest one."""
 AGREED = 1e-10
@@ -113,6 +122,9 @@ class ContactProblem:
         self.points = ContactPoints(ends, self.n)
         self.pairs = self.points.bodies
         self.length = float(model.length)
+        self._A = np.zeros((self.n, 3, 3))
+        self._room = new_equations(0, 0)
+        self._before: tuple[list[Key], list[PointMode], PointModes] | None = None
         self.has_plane = [any(isinstance(shape, Plane) for shape in contact.shapes) for contact in contacts]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -128,11 +140,10 @@ class ContactProblem:
         keys, gaps = self.points.near(y, margin)
         return [(c, feature) for c, feature in keys.tolist()], gaps
 
-    def gap_rates(self, y: Array) -> dict[Key, tuple[float, float]]:
-        """Return gap and gap rate of all points, by key."""
-        keys, gaps = self.near(y, np.inf)
-        rates = self.at(y, keys).v[:, 0] if keys else np.zeros(0)
-        return {key: (float(g), float(v)) for key, g, v in zip(keys, gaps, rates, strict=True)}
+    def gap_rates(self, y: Array) -> tuple[Ints, Array, Array]:
+        """Return contact and feature (k, 2), gap and gap rate (k,) of all points."""
+        keys, gaps = self.points.near(y, np.inf)
+        return keys, gaps, self.points.at(keys, y).v[:, 0]
 
     def at(self, y: Array, keys: Keys) -> Kinematics:
         """Return the kinematics of the points."""
@@ -170,39 +181,78 @@ class ContactProblem:
     # ---------------------------------------------------------------------------------------------------- given modes
     def rates(self, t: float, y: Array, y_dot: Array, modes: dict[Key, PointMode]) -> Forces:
         """Write y_dot with the forces of points of given modes, and return them."""
-        self.response.rates(t, y, y_dot)
         keys = list(modes)
-        kin = self.at(y, keys)
         if not keys:
-            return Forces(y_dot, np.zeros((0, 3)), kin, True)
+            self.response.rates(t, y, y_dot)
+            return self.open_forces(y_dot)
+        own, work, k = self._mode_arrays(modes), self.response, len(keys)
+        at, f = new_points(k, work.nodes, RATE_COLUMNS), np.empty((k, 3))
+        room = self._A, at, work.kept, self._equations(k), f
+        code, known = rates_by_modes(
+            work.pack, RATES, self.points.shapes, self.points.pairs, own, float(t), writable(y), y_dot, *room
+        )
+        work.note(code, t)
+        points = at.points
+        kin = Kinematics(points[:, GAP], points[:, POINT_J : POINT_J + 3], at.D, at.C.reshape(k, 3, 2, 6), at.gamma, at.v)
+        if known != UNDECIDED:
+            return Forces(y_dot, f, kin, known == UNIQUE)
         turn = self.directions(kin, modes)
-        answer = self.columns(kin, keys, t)
-        u_dot = self.velocities(y_dot)
-        a_0 = (self.rows_of(kin, keys, u_dot) - kin.gamma).ravel()
-        z, unique = solve_rows(turn.rows, turn.columns, answer.G, a_0)
+        z, unique = solve_rows(turn.rows, turn.columns, at.G, at.a_0.ravel())
         f = turn.columns @ z
-        u_dot += (f @ answer.X).reshape(-1, 6)[: self.n]
+        u_dot = self.velocities(y_dot)
+        u_dot += (f @ at.X).reshape(-1, 6)[: self.n]
         return Forces(y_dot, f.reshape(-1, 3), kin, unique)
+
+    def _equations(self, k: int) -> Equations:
+        """Return work arrays for k points."""
+        if len(self._room.T) < k:
+            self._room = new_equations(k, min(3 * k, MOST_ROWS))
+        return self._room
+
+    def _mode_arrays(self, modes: dict[Key, PointMode]) -> PointModes:
+        """Return modes as kernels take them; those of the call before, if they are the same."""
+        keys, values = list(modes), list(modes.values())
+        before = self._before
+        if before is not None and before[0] == keys and all(a is b for a, b in zip(before[1], values, strict=True)):
+            return before[2]
+        numbers = np.array(keys, dtype=np.int64)
+        sticks = np.array([mode.mode == STICK for mode in values], dtype=np.int64)
+        found = PointModes(
+            numbers,
+            self.pairs[numbers[:, 0]],
+            sticks,
+            self.mu[numbers[:, 0]],
+            np.array([(0.0, 0.0, 0.0) if mode.hint is None else mode.hint for mode in values], dtype=np.float64),
+            np.array([0 if mode.hint is None else 1 + mode.fixed for mode in values], dtype=np.int64),
+            int(len(keys) + 2 * sticks.sum()),
+        )
+        self._before = keys, values, found
+        return found
+
+    def open_forces(self, y_dot: Array) -> Forces:
+        """Return the forces of no point."""
+        nothing = np.zeros((0, 3))
+        return Forces(
+            y_dot, nothing, Kinematics(np.zeros(0), nothing, np.zeros((0, 3, 3)), np.zeros((0, 3, 2, 6)), nothing, nothing), True
+        )
 
     def directions(self, kin: Kinematics, modes: dict[Key, PointMode]) -> ModeMatrices:
         """Return which rows vanish, and which forces act, in given modes."""
-        rows, columns = [], []
-        m = len(modes)
+        m, sticks = len(modes), [mode.mode == STICK for mode in modes.values()]
+        if all(sticks):
+            return ModeMatrices(np.arange(3 * m), np.eye(3 * m))
+        rows: list[int] = []
+        columns = np.zeros((3 * m, m + 2 * sum(sticks)))
         for k, (key, mode) in enumerate(modes.items()):
-            mu = self.mu[key[0]]
+            mu, place = self.mu[key[0]], len(rows)
             rows.append(3 * k)
-            column = np.zeros(3 * m)
-            column[3 * k] = 1.0
-            columns.append(column)
+            columns[3 * k, place] = 1.0
             if mode.mode == STICK:
-                for a in (1, 2):
-                    rows.append(3 * k + a)
-                    column = np.zeros(3 * m)
-                    column[3 * k + a] = 1.0
-                    columns.append(column)
+                rows += [3 * k + 1, 3 * k + 2]
+                columns[3 * k + 1, place + 1] = columns[3 * k + 2, place + 2] = 1.0
             elif mu > 0.0:
-                columns[-1][3 * k + 1 : 3 * k + 3] = -mu * slip_direction(kin.v[k, 1:], kin.D[k], mode.hint, mode.fixed)
-        return ModeMatrices(np.array(rows, dtype=np.int64), np.array(columns).T)
+                columns[3 * k + 1 : 3 * k + 3, place] = -mu * slip_direction(kin.v[k, 1:], kin.D[k], mode.hint, mode.fixed)
+        return ModeMatrices(np.array(rows, dtype=np.int64), columns)
 
     def agreed_directions(self, t: float, y: Array, modes: dict[Key, PointMode]) -> dict[Key, PointMode]:
         """Return the modes with directions in which points that begin to slide do accelerate, where forces are not unique.
@@ -471,6 +521,8 @@ class ContactProblem:
     # ------------------------------------------------------------------------------------------------------ projection
     def project(self, t: float, y: Array, modes: dict[Key, PointMode], tolerance: float = 1e-14) -> None:
         """Bring the bilateral rows and the gaps of points that touch to zero, and their velocities, in place."""
+        if modes and self._projected(t, y, modes, tolerance * self.length):
+            return
         bodies = y[: WIDTH * self.n].reshape(self.n, WIDTH)
         bodies[:, EULER:VELOCITY] /= np.linalg.norm(bodies[:, EULER:VELOCITY], axis=1)[:, None]
         keys = list(modes)
@@ -502,6 +554,20 @@ class ContactProblem:
             z = least(answer.G, rows, wanted)
             du = du + (z @ answer.X[rows]).reshape(-1, 6)[: self.n]
         u[1:] += du[1:]
+
+    def _projected(self, t: float, y: Array, modes: dict[Key, PointMode], tolerance: float) -> bool:
+        """Do what `project` does in compiled code; return False, and leave y as it is, where the rank of the points is to be judged."""
+        own, work = self._mode_arrays(modes), self.response
+        if own.rows > MOST_ROWS:
+            return False
+        found, at = y.copy(), new_points(len(modes), work.nodes, RATE_COLUMNS)
+        room = self._A, at, self._equations(len(modes)), tolerance
+        code, done = project_by_modes(work.pack, RATES, self.points.shapes, self.points.pairs, own, float(t), found, *room)
+        if code != OK or not done:
+            return False
+        work.n_factorizations += 1
+        y[:] = found
+        return True
 
     def position_change(self, t: float, kin: Kinematics, keys: Sequence[Key], Phi: Array, answer: Response | None = None) -> Array:
         """Return the least mass-weighted displacement (nb + 1, 6) that takes Phi and the gaps of the points to zero, in first order."""
@@ -573,7 +639,8 @@ def solve_rows(rows: Ints, columns: Array, G: Array, a_0: Array) -> tuple[Array,
     A direction in which joints leave the point no motion has no force: the shortest one, and any other would only use up friction.
     Each row is that of the same column: a normal force first, and friction behind it where the point sticks.
     """
-    S, right = G[rows] @ columns, -a_0[rows]
+    plain = len(rows) == len(G)  # all points stick
+    S, right = G if plain else G[rows] @ columns, -a_0[rows]
     scale, moves = _row_scales(G, rows)
     some = np.flatnonzero(moves)
     z = np.zeros(len(rows))

@@ -193,7 +193,8 @@ class FrictionalRun:
         found: list[str] = []
         p = self.problem
         struck = {key[0] for key in turned.struck}
-        for c, name in enumerate(p.names):
+        touched = sorted(struck | {c for c, _ in (*turned.before, *turned.after)})
+        for c, name in ((c, p.names[c]) for c in touched):
             old = {key: mode for key, mode in turned.before.items() if key[0] == c}
             new = {key: mode for key, mode in turned.after.items() if key[0] == c}
             if (new or c in struck) and not old:
@@ -225,8 +226,8 @@ class FrictionalRun:
     def _note_impact(self, one: Struck, t: float) -> None:
         """Keep an impact; warn where it gains energy."""
         p, n = self.problem, self.problem.n
-        before, after = State.from_y(t, one.before, n), State.from_y(t, one.after, n)
-        impulse = impulse_of(p, before, after, one)
+        before, after = (State.from_y(t, y, n, flat=y) for y in (one.before, one.after))
+        impulse = impulse_of(p, before, after, one) if one.impulse is None else one.impulse
         self.impacts.append(Impact(t, impulse))
         chain = chain_at(p, one, t)
         if chain.text and not any(note.text == chain.text for note in self.notes):
