@@ -11,6 +11,7 @@
  *          array and first number of the status, call that reads outputs (-1 for none) and the array that it writes
  * START    t, h
  * WHERE    rows (kind, number, text): what a number of the status belongs to, in words: SLOT of a row, NODE, BODY, FRICTION
+ * LINKS    rows (array, number, list): a number of an array is the address of a list, as a double
  * STAMP    16 letters: the sources of the kernels, which the engine must have been built of
  */
 #include <string.h>
@@ -30,9 +31,9 @@ typedef word (*door)(word *words, word *results);
 extern word haug_routine(word number);
 extern word haug_entry(word number);
 
-enum { ARRAYS, WORDS, LISTS, NAMES, TEXTS, CALLS, ITEMS, PLACES, FIXED, START, STAMP, WHERE, SECTIONS };
-static const char TAGS[SECTIONS][9] = {"ARRAYS  ", "WORDS   ", "LISTS   ", "NAMES   ", "TEXTS   ", "CALLS   ", "ITEMS   ", "PLACES  ", "FIXED   ", "START   ", "STAMP   ", "WHERE   "};
-static const int COLUMNS[SECTIONS] = {2, 2, 2, 1, 1, 2, 5, 2, 1, 1, 2, 3};
+enum { ARRAYS, WORDS, LISTS, NAMES, TEXTS, CALLS, ITEMS, PLACES, FIXED, START, STAMP, WHERE, LINKS, SECTIONS };
+static const char TAGS[SECTIONS][9] = {"ARRAYS  ", "WORDS   ", "LISTS   ", "NAMES   ", "TEXTS   ", "CALLS   ", "ITEMS   ", "PLACES  ", "FIXED   ", "START   ", "STAMP   ", "WHERE   ", "LINKS   "};
+static const int COLUMNS[SECTIONS] = {2, 2, 2, 1, 1, 2, 5, 2, 1, 1, 2, 3, 3};
 enum { NUMBER, ARRAY, ROUTINE, LIST, SLOT };
 enum { T, H, N, TIMES, STATES, RATES, SLOTS };
 enum { STEP, EVALUATE };
@@ -112,6 +113,10 @@ static word check(const haug_model *m, word bytes)
     }
     if (f[AT_STATUS] < 0 || f[AT_STATUS] >= m->count[ARRAYS] || f[STATUS_PLACE] < 0 || f[STATUS_PLACE] + 4 > s[2 * f[AT_STATUS] + 1]) return HAUG_NOT_A_BLOB;
     if (f[AT_OUTPUTS] != -1 && (f[AT_OUTPUTS] < 2 || f[AT_OUTPUTS] >= m->count[CALLS] || f[AT_OUT] < 0 || f[AT_OUT] >= m->count[ARRAYS])) return HAUG_NOT_A_BLOB;
+    for (word k = 0; k < m->count[LINKS]; k++) {
+        a = m->section[LINKS] + 3 * k;
+        if (a[0] < 0 || a[0] >= m->count[ARRAYS] || a[1] < 0 || a[1] >= s[2 * a[0] + 1] || a[2] < 0 || a[2] >= m->count[LISTS]) return HAUG_NOT_A_BLOB;
+    }
     for (word k = 0; k < m->count[WHERE]; k++) {
         a = m->section[WHERE] + 3 * k;
         if (a[2] < 0 || a[2] >= m->count[TEXTS]) return HAUG_NOT_A_BLOB;
@@ -198,6 +203,16 @@ PUBLIC haug_model *haug_load(const void *blob, int64_t bytes, int64_t *code)
     return m;
 }
 
+/* Write the addresses of lists that stand in arrays. */
+static void link_lists(haug_model *m)
+{
+    for (word k = 0; k < m->count[LINKS]; k++) {
+        const word *a = m->section[LINKS] + 3 * k;
+        double where = (double)address(m->words + m->section[LISTS][2 * a[2]]);
+        memcpy(m->array[a[0]] + a[1], &where, 8);
+    }
+}
+
 PUBLIC int64_t haug_reset(haug_model *m)
 {
     memset(m->memory, 0, (size_t)m->total * 8);
@@ -205,6 +220,7 @@ PUBLIC int64_t haug_reset(haug_model *m)
         const word *a = m->section[ARRAYS] + 2 * k;
         if (a[0] != -1) memcpy(m->array[k], (const char *)m->blob + a[0], (size_t)a[1] * 8);
     }
+    link_lists(m);
     m->t = m->t_start = real(m->section[START][0]);
     m->h = real(m->section[START][1]);
     m->done = 0;
@@ -394,6 +410,7 @@ PUBLIC int64_t haug_restore(haug_model *m, const void *memory)
     memcpy(head, memory, sizeof head);
     m->t = real(head[0]); m->h = real(head[1]); m->t_start = real(head[2]); m->done = head[3]; m->jumped = (int)head[4]; m->read = (int)head[5]; m->answered = head[6];
     memcpy(m->memory, (const char *)memory + sizeof head, (size_t)m->total * 8);
+    link_lists(m);
     return 0;
 }
 

@@ -1,6 +1,6 @@
 r"""A model as a blob: the arrays, words and names of one run, which the engine runs without Python (`haugmbd.h`, `abi.c`).
 
-    blob = sections of 8-byte words, little-endian      ARRAYS WORDS LISTS NAMES TEXTS CALLS ITEMS PLACES FIXED START STAMP WHERE
+    blob = sections of 8-byte words, little-endian      ARRAYS WORDS LISTS NAMES TEXTS CALLS ITEMS PLACES FIXED START STAMP WHERE LINKS
 
 The run is that of `simulate`: its first call of the compiled loop is kept, with all arguments, and the engine makes the same call again.
 An argument is a word: a number, the place of an array, a routine by its name, or a list of further words (a model's record).
@@ -24,13 +24,16 @@ from haugmbd.bodies.part import changed
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.cache_stamp import files_of_entries
 from haugmbd.compiled.engine_library import stamp_of
+from haugmbd.compiled.ffi import TABLES, WORDS
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.constraints.freedoms import Axis, Kind, Side
 from haugmbd.contact.joint_stop import rigid_contacts
+from haugmbd.control.diagram.in_kernels import EVALUATE_NETWORK, NetworkCallback
 from haugmbd.deprecated import did_you_mean
 from haugmbd.diagnostics.joint_motion import angle_in_turn, angles_of, is_arm, joint_motion, slide
 from haugmbd.diagnostics.reaction_signals import bind
 from haugmbd.engine.doors import SLIDE_I, SLIDE_J, TURN
+from haugmbd.engine.implicit import METHODS, first_of, implicit_run
 from haugmbd.engine.stops import Method, held_by
 from haugmbd.errors import UsageError
 from haugmbd.forces.base import ForceElement
@@ -39,6 +42,7 @@ from haugmbd.forces.user_function import Value
 from haugmbd.formulations.error_messages import joints_at
 from haugmbd.integrators.explicit.rk4 import RK4
 from haugmbd.integrators.explicit.runge_kutta import RungeKutta
+from haugmbd.integrators.implicit.base import Implicit
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.step_context import Point, Problem, Steps
 from haugmbd.integrators.stick_slip.watched_quantities import may_stick
@@ -62,9 +66,9 @@ from haugmbd.simulation.quantity_reader import WRENCH, QuantityReader
 from haugmbd.simulation.simulate import simulate
 from haugmbd.simulation.stepping.clock import Clock
 from haugmbd.system.system import System
-from haugmbd.workspace.layout import WIDTH, Pack, place_in
+from haugmbd.workspace.layout import WIDTH, Pack, place_in, workspace_array
 
-VERSION = 2
+VERSION = 3
 NUMBER, ARRAY, ROUTINE, LIST, SLOT = range(5)
 """Kinds of words."""
 T, H, N, TIMES, STATES, RATES = range(6)
@@ -77,6 +81,7 @@ CHUNK = 64
 """Steps of one call of the compiled loop."""
 STEP_ENTRY = "haugmbd.integrators.explicit.runge_kutta.run_entry"
 STOPS = "haugmbd.engine.stops"
+IMPLICIT = "haugmbd.engine.implicit"
 DOORS = "haugmbd.engine.doors"
 READ_ENTRY = "haugmbd.simulation.quantity_reader.read_entry"
 HOW = ("state", "stabilization", "formulation")
@@ -127,7 +132,9 @@ class Writer:
         self.items: list[Item] = []
         self.places: list[tuple[int, int]] = []
         self.where: list[tuple[int, int, int]] = []
+        self.links: dict[tuple[int, int], int] = {}
         self.outputs = (-1, 0)
+        self.kept: list[Any] = []
         self._numbers: dict[tuple[int, int], int] = {}
         self._packs: dict[int, int] = {}
 
@@ -162,6 +169,8 @@ class Writer:
             return [word for each in x for word in self.of(each)]
         if isinstance(x, Routine):
             return [(NUMBER, 1) if x._function is None else (ROUTINE, self.text(routine_name(x)))]
+        if isinstance(x, NetworkCallback):
+            return [(ROUTINE, self.text(routine_name(EVALUATE_NETWORK)))]
         if hasattr(x, "address"):  # the callback of the user's functions, which models without them never enter
             return [(NUMBER, 1)]
         if isinstance(x, float | np.floating):
@@ -178,7 +187,28 @@ class Writer:
         """Return the number of the list of a model's record: address and size of each array, and routines."""
         if id(pack) not in self._packs:
             self._packs[id(pack)] = self.list([word for field in pack for word in self.of(field)])
+            if isinstance(pack.callback, NetworkCallback):
+                self.link(pack, pack.callback)
         return self._packs[id(pack)]
+
+    def link(self, pack: Pack, callback: NetworkCallback) -> None:
+        """Let the word of a workspace that says where its blocks are be filled in where the blob is loaded: tables with room of their own."""
+        place = (self.array(pack.work), place_in(pack.ints, "SUCCEEDED")[0] + TABLES)
+        if place not in self.links:
+            tables = callback.tables.with_room()
+            self.kept.append(tables)  # arrays are told apart by their places
+            self.links[place] = self.list([word for field in tables for word in self.of(field)])
+
+    def content(self, number: int) -> bytes:
+        """Return the bytes of an array, without the addresses of this process."""
+        x = self.arrays[number]
+        linked = [place for array, place in self.links if array == number]
+        if linked:
+            x = x.copy()
+            for place in linked:
+                x[place : place + WORDS - TABLES] = 0.0
+        own: bytes = x.tobytes()
+        return own + b"\0" * (-len(own) % 8)
 
     def call(self, entry: str, *arguments: Any) -> int:
         """Return the number of a call of an entry."""
@@ -202,7 +232,8 @@ class Writer:
             "WORDS": _words(self.words), "LISTS": _words(self.lists), "NAMES": names, "TEXTS": _words(places_of_texts),
             "CALLS": _words(self.calls), "ITEMS": _words(items), "PLACES": _words(self.places), "FIXED": _words(fixed),
             "START": np.array(start, dtype="<f8").tobytes(),
-            "STAMP": stamp_of(files_of_entries()).encode(), "WHERE": _words(self.where), **more,
+            "STAMP": stamp_of(files_of_entries()).encode(), "WHERE": _words(self.where),
+            "LINKS": _words([(*place, number) for place, number in self.links.items()]), **more,
         }  # fmt: skip
         size = 32 + 24 * (len(sections) + 1)
         head, content = [], b""
@@ -211,9 +242,8 @@ class Writer:
             content += data
         begin = size + len(content) + 16 * len(self.arrays)
         rows, numbers_of_arrays = [], bytearray()
-        for x in self.arrays:
-            own = x.tobytes()
-            own += b"\0" * (-len(own) % 8)
+        for number in range(len(self.arrays)):
+            own = self.content(number)
             zero = not any(own)
             rows.append((-1 if zero else begin + len(numbers_of_arrays), len(own) // 8))
             numbers_of_arrays += b"" if zero else own
@@ -264,18 +294,27 @@ def routine_name(routine: Routine) -> str:
     return f"{plain.__module__}.{plain.__qualname__}"
 
 
-def first_call(model: Model, method: RungeKutta, how: Mapping[str, Any]) -> Captured:
+Stepping = RungeKutta | Implicit
+"""Methods that a blob steps by."""
+
+
+def first_call(model: Model, method: Stepping, how: Mapping[str, Any]) -> Captured:
     """Return the first call of the compiled loop that `simulate` makes."""
 
     def steps(self: Any, problem: Problem, t: float, h: float, k1: Array, steps: Steps) -> Any:
         raise Captured(problem, t, h, k1)
 
-    catching: Any = type(type(method).__name__, (type(method),), {"steps": steps})
+    def batches(self: Any, problem: Problem, k1: Array, t_end: float) -> Any:
+        raise Captured(problem, problem.t, self.h, k1)
+
+    caught: dict[str, Any] = {"steps": steps} if isinstance(method, RungeKutta) else {"batches": batches}
+    catching: Any = type(type(method).__name__, (type(method),), caught)
     own = {field.name: getattr(method, field.name) for field in fields(method)}
     given = how.get("state")
     t = given.t if isinstance(given, State) else model.state().t
+    h: Any = own["h"]
     try:
-        simulate(model, t + 10.0 * float(method.h or 1.0), integrator=catching(**own), **how)
+        simulate(model, t + 10.0 * float(h or 1.0), integrator=catching(**own), **how)
     except Captured as call:
         return call
     check(model, None, method)
@@ -302,10 +341,11 @@ def with_inputs(system: System, inputs: Sequence[str], who: str) -> System:
     return new
 
 
-def check(model: Model, problem: Problem | None, method: RungeKutta) -> None:
+def check(model: Model, problem: Problem | None, method: Stepping) -> None:
     """Raise UsageError with all that the engine cannot do of this run, by name.  problem: None for a run that another loop makes"""
     faults = []
-    if model.force_callbacks.any:
+    own_blocks = problem is not None and isinstance(problem.pack.callback, NetworkCallback)
+    if model.force_callbacks.any and not own_blocks:
         faults.append("it calls functions of Python or Numba")
     wheels = freewheels_of(model)
     if wheels:
@@ -319,6 +359,8 @@ def check(model: Model, problem: Problem | None, method: RungeKutta) -> None:
     if problem is not None and Clock.of(problem, method) is not None:
         faults.append("its blocks are sampled, or have delays")
     faults += [f"{entry.load.where} has a mass or inertia in time" for entry in model.masses_in_time]
+    if isinstance(method, Implicit) and (model.has_stops or model.has_contacts):
+        faults.append(f"its stops and contacts switch between explicit steps, not in those of {type(method).__name__}")
     if faults:
         raise UsageError(f"model {model.name!r} does not run in the engine: {'; '.join(faults)}. Simulate it in Python.")
 
@@ -327,7 +369,7 @@ def blob(
     system: System | Model,
     *,
     h: float = 1e-3,
-    integrator: RungeKutta | None = None,
+    integrator: Stepping | None = None,
     inputs: Sequence[str] = (),
     outputs: Sequence[str] = (),
     **how: Any,
@@ -340,8 +382,9 @@ def blob(
         The mechanism.
     h : float
         Fixed step [s].
-    integrator : RungeKutta, optional
-        RK4(), Heun() or RK3(), or another explicit Runge-Kutta method of fixed step; RK4 by default.
+    integrator : RungeKutta or Implicit, optional
+        RK4(), Heun() or RK3(), or another explicit Runge-Kutta method of fixed step; RK4 by default. Or Trapezoidal(), Newmark(), HHT(),
+        GeneralizedAlpha() or BDF(), with fixed steps: they begin anew where an input, a parameter or the state is set.
     inputs : sequence of str
         Names of loads whose numbers become inputs, as of `Stepper`: a Motor or JointForce, a Torque or PointForce. What is no constant
         number begins with 0. Or of drivers of joints, whose acceleration is set: angle and rate go on from it.
@@ -361,8 +404,11 @@ def blob(
         For what the engine cannot do, by name, and for inputs that are no loads.
     """
     method = RK4() if integrator is None else integrator
-    if not isinstance(method, RungeKutta):
-        raise UsageError(f"{type(method).__name__} is not in the engine: give RK4(), Heun() or RK3().")
+    if not isinstance(method, (RungeKutta, *METHODS)):
+        raise UsageError(
+            f"{type(method).__name__} is not in the engine: give RK4(), Heun() or RK3(), or Trapezoidal(), Newmark(), HHT(), "
+            "GeneralizedAlpha() or BDF(), by steps of h."
+        )
     check_numbers(None, h=h)
     if h is None or not 0.0 < h < np.inf:
         raise UsageError(f"{WHO}: h = {h!r} must be a positive step [s].")
@@ -402,7 +448,7 @@ def blob_of_model(
     model: Model,
     *,
     h: float,
-    integrator: RungeKutta,
+    integrator: Stepping,
     inputs: Sequence[str] = (),
     outputs: Sequence[str] = (),
     numbers: Callable[[Pack], Sequence[tuple[str, str, int]]] = lambda pack: (),
@@ -412,7 +458,8 @@ def blob_of_model(
     method = integrator
     own = {field.name: getattr(method, field.name) for field in fields(method)} | {"h": float(h)}
     method = type(method)(**own)
-    call = first_call(model, method, {"stabilization": Projection(), **how})
+    usual = Projection() if isinstance(method, RungeKutta) else None
+    call = first_call(model, method, {"stabilization": usual, **how})
     check(model, call.problem, method)
     return made(model, call, method, inputs, numbers(call.problem.pack), outputs)
 
@@ -420,7 +467,7 @@ def blob_of_model(
 def made(
     model: Model,
     call: Captured,
-    method: RungeKutta,
+    method: Stepping,
     inputs: Sequence[str],
     numbers: Sequence[tuple[str, str, int]] = (),
     outputs: Sequence[str] = (),
@@ -430,13 +477,19 @@ def made(
     numbers: parameters besides gravity and masses: name, "reals" or "work", and the place in this array of the model
     """
     problem, w = call.problem, Writer()
-    ny, s = problem.y.size, method.tableau.b.size
+    ny = problem.y.size
     times, states, rates = np.zeros(CHUNK), np.zeros((CHUNK, ny)), np.zeros((CHUNK, ny))
     y, y_dot = problem.y, call.k1
     watch = new_watch(np.zeros(0, dtype=np.int64), ny)
-    steps, room, point = Steps(times, states, rates), np.zeros((s - 1, ny)), Point(y, y_dot)
+    steps, point, reports = Steps(times, states, rates), Point(y, y_dot), problem.pack
+    room = np.zeros((method.tableau.b.size - 1 if isinstance(method, RungeKutta) else 2, ny))
     first, last = (problem.dynamics, problem.options), (Slot(T), Slot(H), point)
-    if len(problem.events.places):
+    if isinstance(method, Implicit):
+        run = implicit_run(problem, method, y_dot)
+        reports, begun = run.pack, (*first, run, first_of(run), room, *last)
+        step = w.call(f"{IMPLICIT}.run_entry", *begun, np.zeros((CHUNK, workspace_array(run.pack, "LAMBDA").size)), steps)
+        w.call(f"{IMPLICIT}.begin_entry", *begun)
+    elif len(problem.events.places):
         held = held_by(model, ny)
         step = w.call(f"{STOPS}.run_entry", *first, Method(method.tableau, watch, room), held, *last, steps)
         w.call(f"{STOPS}.begin_entry", *first, held, Slot(T), point)
@@ -454,8 +507,8 @@ def made(
         add_item(w, PARAMETER, name, len(w.places) - 1, 1)
     add_outputs(w, model, problem, (y, y_dot, states), outputs)
     add_words(w, model)
-    status = place_in(problem.pack.ints, "STATUS")[0]
-    ends = [*fixed, w.array(problem.pack.work), status, *w.outputs]
+    status = place_in(reports.ints, "STATUS")[0]
+    ends = [*fixed, w.array(reports.work), status, *w.outputs]
     needs = {w.texts[value] for kind, value in w.words if kind == ROUTINE} | {w.texts[text] for text, _ in w.calls}
     return Made(w.items, frozenset(needs), len(w.names()[0]), lambda room=0, **more: w.bytes(ends, (call.t, call.h), more, room))
 

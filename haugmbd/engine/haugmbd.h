@@ -1,4 +1,4 @@
-/* haugmbd.h: a mechanism in C, by the kernels of haugmbd.  Version 2.
+/* haugmbd.h: a mechanism in C, by the kernels of haugmbd.  Version 3.
  *
  * A model is a blob that Python has written:  mbd.engine.write("four_bar.haug", system, h=1e-3, inputs=["motor"]).
  * Numbers are little-endian, lengths in metres, angles in radians, time in seconds.
@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-#define HAUG_VERSION 2                 /* of this header and of the blob; another one is refused */
+#define HAUG_VERSION 3                 /* of this header and of the blob; another one is refused */
 #define HAUG_NOT_A_BLOB (-101)         /* wrong magic, a wrong length, or numbers outside their sections */
 #define HAUG_OTHER_VERSION (-102)
 #define HAUG_OTHER_ENGINE (-103)       /* the blob was written by other sources than those that this library was built of, or needs a routine that it lacks */
