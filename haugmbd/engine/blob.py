@@ -192,7 +192,7 @@ class Writer:
         return self._packs[id(pack)]
 
     def link(self, pack: Pack, callback: NetworkCallback) -> None:
-        """Let the word of a workspace that says where its blocks are be filled in where the blob is loaded: tables with room of their own."""
+        """Let the word of a workspace that says where its blocks are be filled in where the blob is loaded; their room is their own."""
         place = (self.array(pack.work), place_in(pack.ints, "SUCCEEDED")[0] + TABLES)
         if place not in self.links:
             tables = callback.tables.with_room()

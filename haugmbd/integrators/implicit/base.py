@@ -80,7 +80,7 @@ class Rule(NamedTuple):
 
 
 class ImplicitRun(NamedTuple):
-    """All that steps of an implicit method work with: routines, workspace, numbers of a step, of Newton's iteration and of the run, memory."""
+    """All that implicit steps work with: routines, workspace, numbers of a step, of Newton's iteration and of the run, memory."""
 
     method: MethodRoutines
     pack: Pack
