@@ -1,6 +1,6 @@
 r"""A model as a blob: the arrays, words and names of one run, which the engine runs without Python (`haugmbd.h`, `abi.c`).
 
-    blob = sections of 8-byte words, little-endian      ARRAYS WORDS LISTS NAMES TEXTS CALLS ITEMS PLACES FIXED START STAMP WHERE LINKS
+    blob = sections of 8-byte words, little-endian      ARRAYS WORDS LISTS NAMES TEXTS CALLS ITEMS PLACES FIXED START STAMP WHERE LINKS LAWS
 
 The run is that of `simulate`: its first call of the compiled loop is kept, with all arguments, and the engine makes the same call again.
 An argument is a word: a number, the place of an array, a routine by its name, or a list of further words (a model's record).
@@ -64,7 +64,6 @@ from haugmbd.simulation.held_inputs import (
 )
 from haugmbd.simulation.quantity_reader import WRENCH, QuantityReader
 from haugmbd.simulation.simulate import simulate
-from haugmbd.simulation.stepping.clock import Clock
 from haugmbd.system.system import System
 from haugmbd.workspace.layout import WIDTH, Pack, place_in, workspace_array
 
@@ -73,7 +72,7 @@ NUMBER, ARRAY, ROUTINE, LIST, SLOT = range(5)
 """Kinds of words."""
 T, H, N, TIMES, STATES, RATES = range(6)
 """Slots: words that the engine fills in before each call."""
-BODY, REACTION, COORDINATE, INPUT, PARAMETER, OUTPUT = range(1, 7)
+BODY, REACTION, COORDINATE, INPUT, PARAMETER, OUTPUT, LAW = range(1, 8)
 """Kinds of items, as in `haugmbd.h`."""
 MOTION = len(PROBES)
 """Numbers of a driven joint that is an input: t_0, f_0, f'_0, f'' / 2."""
@@ -91,6 +90,8 @@ OF_WRENCHES = ("joint", "reaction")
 OF_RULES = ".stabilization."
 """In the names of routines and entries of a stabilization."""
 WHO = "mbd.engine.blob"
+MOST_LAWS = 62
+"""Sampled blocks of a blob: one bit of a word each."""
 OF_SLOT, OF_NODE, OF_BODY, OF_FRICTION = range(4)
 """What the place of a status belongs to, as in `abi.c`."""
 
@@ -133,6 +134,7 @@ class Writer:
         self.places: list[tuple[int, int]] = []
         self.where: list[tuple[int, int, int]] = []
         self.links: dict[tuple[int, int], int] = {}
+        self.laws: list[tuple[int, int, int]] = []
         self.outputs = (-1, 0)
         self.kept: list[Any] = []
         self._numbers: dict[tuple[int, int], int] = {}
@@ -233,7 +235,7 @@ class Writer:
             "CALLS": _words(self.calls), "ITEMS": _words(items), "PLACES": _words(self.places), "FIXED": _words(fixed),
             "START": np.array(start, dtype="<f8").tobytes(),
             "STAMP": stamp_of(files_of_entries()).encode(), "WHERE": _words(self.where),
-            "LINKS": _words([(*place, number) for place, number in self.links.items()]), **more,
+            "LINKS": _words([(*place, number) for place, number in self.links.items()]), "LAWS": _words(self.laws), **more,
         }  # fmt: skip
         size = 32 + 24 * (len(sections) + 1)
         head, content = [], b""
@@ -341,8 +343,11 @@ def with_inputs(system: System, inputs: Sequence[str], who: str) -> System:
     return new
 
 
-def check(model: Model, problem: Problem | None, method: Stepping) -> None:
-    """Raise UsageError with all that the engine cannot do of this run, by name.  problem: None for a run that another loop makes"""
+def check(model: Model, problem: Problem | None, method: Stepping, laws: bool = False) -> None:
+    """Raise UsageError with all that the engine cannot do of this run, by name.
+
+    problem: None for a run that another loop makes;  laws: whether the host of the blob calls its sampled blocks
+    """
     faults = []
     own_blocks = problem is not None and isinstance(problem.pack.callback, NetworkCallback)
     if model.force_callbacks.any and not own_blocks:
@@ -356,8 +361,13 @@ def check(model: Model, problem: Problem | None, method: Stepping) -> None:
     sticking = [x.load.where for x in model.loads if isinstance(x.load, JointFriction)]
     if may_stick(model):
         faults.append(f"{', '.join(sticking)} may stick, which Python decides")
-    if problem is not None and Clock.of(problem, method) is not None:
-        faults.append("its blocks are sampled, or have delays")
+    network = model.force_callbacks.network
+    if network is not None and network.delays:
+        faults.append(f"{', '.join(x.where for x in network.delays)} needs the motion so far")
+    if network is not None and network.sampled and not laws:
+        faults.append(f"{', '.join(x.where for x in network.sampled)} is called at times of its own")
+    if network is not None and len(network.sampled) > MOST_LAWS:
+        faults.append(f"it has {len(network.sampled)} sampled blocks, and a blob at most {MOST_LAWS}")
     faults += [f"{entry.load.where} has a mass or inertia in time" for entry in model.masses_in_time]
     if isinstance(method, Implicit) and (model.has_stops or model.has_contacts):
         faults.append(f"its stops and contacts switch between explicit steps, not in those of {type(method).__name__}")
@@ -420,7 +430,27 @@ def blob(
     inputs = read_names(inputs, WHO, "inputs")
     if inputs:  # each has a number of its own: constants of one value are one number in a model, zeros of equations among them
         model, _ = model_with_inputs(model, tuple(inputs), WHO)
-    return blob_of_model(model, h=h, integrator=method, inputs=inputs, outputs=outputs, **how).bytes()
+    read = tuple(dict.fromkeys([*read_names(outputs, WHO, "outputs"), *read_by_laws(model)]))
+    return blob_of_model(model, h=h, integrator=method, inputs=inputs, outputs=read, laws=True, **how).bytes()
+
+
+def read_by_laws(model: Model) -> list[str]:
+    """Return the names of the signals that sampled blocks read: whoever calls these finds them among the outputs."""
+    network = model.force_callbacks.network
+    return [name for block in network.sampled for name in network.read_by.get((block, "update"), ())] if network is not None else []
+
+
+def without_calls(model: Model) -> Model:
+    """Return the same model, whose runs call no sampled block: their functions may keep data of their own, and belong to the host."""
+    network = model.force_callbacks.network
+    if network is None or not network.sampled:
+        return model
+    copied = [object.__new__(type(x)) for x in (model, model.force_callbacks, network)]
+    for new, old in zip(copied, (model, model.force_callbacks, network), strict=True):
+        vars(new).update(vars(old))
+    own, calls, blocks = copied
+    vars(own)["force_callbacks"], vars(calls)["network"], vars(blocks)["sampled"] = calls, blocks, ()
+    return own
 
 
 def shifts(model: Model) -> Array:
@@ -452,15 +482,16 @@ def blob_of_model(
     inputs: Sequence[str] = (),
     outputs: Sequence[str] = (),
     numbers: Callable[[Pack], Sequence[tuple[str, str, int]]] = lambda pack: (),
+    laws: bool = False,
     **how: Any,
 ) -> Made:
-    """Return the blob of a model that has its inputs already.  numbers: see `made`"""
+    """Return the blob of a model that has its inputs already.  numbers: see `made`;  laws: see `check`"""
     method = integrator
     own = {field.name: getattr(method, field.name) for field in fields(method)} | {"h": float(h)}
     method = type(method)(**own)
     usual = Projection() if isinstance(method, RungeKutta) else None
-    call = first_call(model, method, {"stabilization": usual, **how})
-    check(model, call.problem, method)
+    call = first_call(without_calls(model), method, {"stabilization": usual, **how})
+    check(model, call.problem, method, laws)
     return made(model, call, method, inputs, numbers(call.problem.pack), outputs)
 
 
@@ -506,6 +537,7 @@ def made(
         w.places.append((w.array(getattr(problem.pack, array)), place))
         add_item(w, PARAMETER, name, len(w.places) - 1, 1)
     add_outputs(w, model, problem, (y, y_dot, states), outputs)
+    add_laws(w, model, ny)
     add_words(w, model)
     status = place_in(reports.ints, "STATUS")[0]
     ends = [*fixed, w.array(reports.work), status, *w.outputs]
@@ -645,6 +677,14 @@ def add_outputs(w: Writer, model: Model, problem: Problem, arrays: tuple[Array, 
             add_item(w, OUTPUT, name, 0, 0, column)
         else:
             add_item(w, OUTPUT, name, item.a, item.b, column)
+
+
+def add_laws(w: Writer, model: Model, ny: int) -> None:
+    """Add the sampled blocks, whose values the host sets at the multiples of their periods."""
+    network = model.force_callbacks.network
+    for block in network.sampled if network is not None else ():
+        add_item(w, LAW, block.name, ny - network.size + network.at[block], 1)
+        w.laws.append((len(w.items) - 1, struct.unpack("<q", struct.pack("<d", block.period))[0], 0))
 
 
 def _why_no_reaction(model: Model, joint: str) -> str:
