@@ -167,7 +167,7 @@ def live_page(
     slots = nominal.slot_of_row[np.setdiff1d(np.arange(nominal.nc), np.array(nominal.redundancy.dropped, dtype=np.int64))]
     for name, rule in rules.items():
         call = first_call(nominal, method, {"stabilization": rule})
-        check(nominal, call.problem, method)
+        check(nominal, call.problem, method, blocks=False)
         ints = call.problem.pack.ints
         (level, _, wide), (inertia, _, inertia_wide), (F, _, _) = (place_in(ints, one) for one in ("LEVEL", "INERTIA", "F"))
         own = [

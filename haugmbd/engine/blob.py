@@ -343,13 +343,14 @@ def with_inputs(system: System, inputs: Sequence[str], who: str) -> System:
     return new
 
 
-def check(model: Model, problem: Problem | None, method: Stepping, laws: bool = False) -> None:
+def check(model: Model, problem: Problem | None, method: Stepping, laws: bool = False, blocks: bool = True) -> None:
     """Raise UsageError with all that the engine cannot do of this run, by name.
 
-    problem: None for a run that another loop makes;  laws: whether the host of the blob calls its sampled blocks
+    problem: None for a run that another loop makes;  laws: whether the host of the blob calls its sampled blocks;  blocks: whether the
+    library that will run it evaluates blocks
     """
     faults = []
-    own_blocks = problem is not None and isinstance(problem.pack.callback, NetworkCallback)
+    own_blocks = blocks and problem is not None and isinstance(problem.pack.callback, NetworkCallback)
     if model.force_callbacks.any and not own_blocks:
         faults.append("it calls functions of Python or Numba")
     wheels = freewheels_of(model)
