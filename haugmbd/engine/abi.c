@@ -274,7 +274,7 @@ PUBLIC int64_t haug_set_step(haug_model *m, double h)
 PUBLIC int64_t haug_evaluate(haug_model *m)
 {
     word results[8] = {0};
-    m->slot[T] = bits(m->t);
+    m->slot[T] = bits(m->t); m->slot[H] = bits(m->h);
     if (call(m, EVALUATE, results)) return HAUG_NO_NUMBER;
     if (results[0]) return -results[0];
     m->jumped = 0;
