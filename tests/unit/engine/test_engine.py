@@ -319,6 +319,34 @@ def test_sampled_blocks_in_c(tmp_path):
     assert done.stdout == f"t = 1.000 s, 200 calls, at {place} m\n"
 
 
+CALLED = """
+import fs from "fs";
+const { Mechanism } = await import(process.argv[2]);
+const m = await Mechanism.load(fs.readFileSync(process.argv[3]), fs.readFileSync(process.argv[4]));
+let made = 0, calls = 0;
+while (made < 500) {
+  for (let name; (name = m.due); calls++) m.hold(name, -2 * m.output("pin.angle") - 0.1 * m.output("pin.rate"));
+  made += m.run(500 - made);
+}
+console.log(JSON.stringify({ calls, y: [...m.state] }));
+"""
+
+
+@pytest.mark.skipif(WASM is None or NODE is None, reason="there is no engine for WebAssembly, or no node")
+def test_sampled_blocks_in_webassembly(tmp_path):
+    mbd.engine.write(tmp_path / "law.haug", sampled(), h=H)
+    (tmp_path / "run.mjs").write_text(CALLED)
+    command = [NODE, tmp_path / "run.mjs", PACKAGE / "engine" / "engine.mjs", WASM, tmp_path / "law.haug"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    engine = EngineModel(tmp_path / "law.haug", library=LIBRARY)
+    engine.law("law", law)
+    native = engine.run(500)
+    assert found["calls"] == 100
+    assert np.abs(np.array(found["y"]) - native[-1]).max() <= PORTABLE * np.abs(native).max()
+
+
 def test_what_a_blob_cannot_do_is_refused_by_name():
     late = sampled()
     late.add(mbd.DelayLine("late", "pin.angle", 0.004))
