@@ -80,7 +80,7 @@ def add_second_rates(
     if code != OK:
         return code
     total, size = 0.0, 0.0
-    for b in range(ws.n_bodies(P)):
+    for b in range(1, ws.n_bodies(P)):  # the ground has no rates
         for a in range(6):
             k = WIDTH * b + VELOCITY + a
             change = (room[1, k] - point.y_dot[k]) / PROBE
@@ -89,7 +89,7 @@ def add_second_rates(
     if sqrt(total) > sqrt(size):
         return OK
     stage = stage_of(P)
-    for b in range(ws.n_bodies(P)):
+    for b in range(1, ws.n_bodies(P)):  # the ground has no rates
         for a in range(6):
             k = WIDTH * b + VELOCITY + a
             stage.a[b, a] += delta * (room[1, k] - point.y_dot[k]) / (PROBE * h)

@@ -247,7 +247,10 @@ def test_implicit_methods_in_blobs(kind, name):
 
 @pytest.mark.parametrize("kind", METHODS)
 def test_an_implicit_method_begins_anew_behind_an_input(kind):
-    """As another run does from there; and with steps of another length."""
+    """As another run does from there; and with steps of another length.
+
+    A run corrects the velocities that it begins with, which methods of index 3 leave beside their constraints.
+    """
 
     def make(torque):
         system = gallery.slider_crank()
@@ -264,7 +267,8 @@ def test_an_implicit_method_begins_anew_behind_an_input(kind):
         engine.h = h
         right = mbd.simulate(model, engine.t + 40 * h, state=start, integrator=method(h=h), stabilization=None)
         found = engine.run(40)
-        assert np.abs(found - right.y[1:]).max() <= 1e-9 * np.abs(right.y).max()
+        allowed = 1e-11 if "velocity" in method(h=h).constraint_form.keeps else 1e-4
+        assert np.abs(found - right.y[1:]).max() <= allowed * np.abs(right.y).max()
 
 
 def test_blocks_in_blobs():
