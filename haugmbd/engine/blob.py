@@ -33,7 +33,7 @@ from haugmbd.deprecated import did_you_mean
 from haugmbd.diagnostics.joint_motion import angle_in_turn, angles_of, is_arm, joint_motion, slide
 from haugmbd.diagnostics.reaction_signals import bind
 from haugmbd.engine.doors import SLIDE_I, SLIDE_J, TURN
-from haugmbd.engine.implicit import METHODS, first_of, implicit_run
+from haugmbd.engine.implicit import METHODS, implicit_run, start_of_method
 from haugmbd.engine.stops import Method, held_by
 from haugmbd.errors import UsageError
 from haugmbd.forces.base import ForceElement
@@ -65,7 +65,7 @@ from haugmbd.simulation.held_inputs import (
 from haugmbd.simulation.quantity_reader import WRENCH, QuantityReader
 from haugmbd.simulation.simulate import simulate
 from haugmbd.system.system import System
-from haugmbd.workspace.layout import WIDTH, Pack, place_in, workspace_array
+from haugmbd.workspace.layout import WIDTH, Pack, place_in
 
 VERSION = 3
 NUMBER, ARRAY, ROUTINE, LIST, SLOT = range(5)
@@ -496,6 +496,21 @@ def blob_of_model(
     return made(model, call, method, inputs, numbers(call.problem.pack), outputs)
 
 
+def explicit_calls(w: Writer, model: Model, problem: Problem, method: RungeKutta, point: Point, steps: Steps) -> int:
+    """Add the calls of an explicit run, steps and rates; return the number of the first."""
+    ny = point.y.size
+    watch, room = new_watch(np.zeros(0, dtype=np.int64), ny), np.zeros((method.tableau.b.size - 1, ny))
+    first, last = (problem.dynamics, problem.options), (Slot(T), Slot(H), point)
+    if len(problem.events.places):
+        held = held_by(model, ny)
+        step = w.call(f"{STOPS}.run_entry", *first, Method(method.tableau, watch, room), held, *last, steps)
+        w.call(f"{STOPS}.begin_entry", *first, held, Slot(T), point)
+    else:
+        step = w.call(STEP_ENTRY, *first, method.tableau, watch, *last, room, steps)
+        w.call(routine_name(problem.rates), problem.pack, problem.options, Slot(T), point.y, point.y_dot)
+    return step
+
+
 def made(
     model: Model,
     call: Captured,
@@ -512,22 +527,15 @@ def made(
     ny = problem.y.size
     times, states, rates = np.zeros(CHUNK), np.zeros((CHUNK, ny)), np.zeros((CHUNK, ny))
     y, y_dot = problem.y, call.k1
-    watch = new_watch(np.zeros(0, dtype=np.int64), ny)
     steps, point, reports = Steps(times, states, rates), Point(y, y_dot), problem.pack
-    room = np.zeros((method.tableau.b.size - 1 if isinstance(method, RungeKutta) else 2, ny))
-    first, last = (problem.dynamics, problem.options), (Slot(T), Slot(H), point)
     if isinstance(method, Implicit):
         run = implicit_run(problem, method, y_dot)
-        reports, begun = run.pack, (*first, run, first_of(run), room, *last)
-        step = w.call(f"{IMPLICIT}.run_entry", *begun, np.zeros((CHUNK, workspace_array(run.pack, "LAMBDA").size)), steps)
+        start = start_of_method(run, ny, CHUNK)
+        reports, begun = run.pack, (problem.dynamics, problem.options, run, start, Slot(T), Slot(H), point)
+        step = w.call(f"{IMPLICIT}.run_entry", *begun, steps)
         w.call(f"{IMPLICIT}.begin_entry", *begun)
-    elif len(problem.events.places):
-        held = held_by(model, ny)
-        step = w.call(f"{STOPS}.run_entry", *first, Method(method.tableau, watch, room), held, *last, steps)
-        w.call(f"{STOPS}.begin_entry", *first, held, Slot(T), point)
     else:
-        step = w.call(STEP_ENTRY, *first, method.tableau, watch, *last, room, steps)
-        w.call(routine_name(problem.rates), problem.pack, problem.options, Slot(T), y, y_dot)
+        step = explicit_calls(w, model, problem, method, point, steps)
     _let_engine_fill(w, w.lists[w.calls[step][1]], steps)
     fixed = [*map(w.array, (y, y_dot, times, states, rates)), CHUNK, ny]
     add_bodies(w, model)

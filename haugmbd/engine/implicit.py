@@ -12,6 +12,7 @@ remembers of the steps before belongs to another motion.  `Implicit.begin` does 
 from __future__ import annotations
 
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,18 +25,25 @@ from haugmbd.integrators.implicit.base import Implicit, ImplicitRun
 from haugmbd.integrators.implicit.bdf import BDF, FIRST_PART, KNOWN, history_of
 from haugmbd.integrators.implicit.generalized_alpha import PROBE, Newmarks
 from haugmbd.integrators.implicit.newton import stage_of
-from haugmbd.integrators.implicit.records import Step
 from haugmbd.integrators.implicit.step_control import ImplicitSteps, make_steps
 from haugmbd.integrators.step_context import Dynamics, Options, Point, Problem, Steps, steps_to
 from haugmbd.math.body_columns import VELOCITY, WIDTH
 from haugmbd.model.generalized_forces import clear, copy_line
 from haugmbd.workspace import accessors as ws
-from haugmbd.workspace.layout import Pack, workspace_array
+from haugmbd.workspace.layout import workspace_array
 
 FOREVER = 1e300
 """[s] The end of a run that has none."""
 METHODS = (Newmarks, BDF)
 """What begins as `begin` does."""
+
+
+class Start(NamedTuple):
+    """What a method begins with: its numbers, see `start_of_method`;  room: (2, ny) for two states;  lam: (n, slots) for multipliers."""
+
+    numbers: Array
+    room: Array
+    lam: Array
 
 
 def implicit_run(problem: Problem, method: Implicit, k1: Array) -> ImplicitRun:
@@ -46,32 +54,32 @@ def implicit_run(problem: Problem, method: Implicit, k1: Array) -> ImplicitRun:
     return run._replace(pack=run.pack._replace(reals=problem.pack.reals))
 
 
-def first_of(run: ImplicitRun) -> Array:
-    """Return what `begin` needs of the start: order, points, growth of the first parts, first part of a step, and whether it is BDF."""
+def start_of_method(run: ImplicitRun, ny: int, most: int) -> Start:
+    """Return what `begin` needs: order, points, growth of the first parts, first part of a step, and whether it is BDF.
+
+    most: steps of a call
+    """
     is_bdf = float(run.memory.history.size > 1)
     part = FIRST_PART[int(run.step.max_order) - 1] if is_bdf else 1.0
-    return np.array([run.step.order, run.step.n_points, run.step.n_equal, part, is_bdf])
+    numbers = np.array([run.step.order, run.step.n_points, run.step.n_equal, part, is_bdf])
+    return Start(numbers, np.zeros((2, ny)), np.zeros((most, workspace_array(run.pack, "LAMBDA").size)))
 
 
 def implicit_steps(problem: Problem, method: Implicit, t: float, h: float, k1: Array, n: int) -> tuple[int, Steps]:
     """Return the code, and the steps made, of n steps of h from the state of a problem, as the engine makes them."""
     run, ny = implicit_run(problem, method, k1), problem.y.size
-    room, point = np.zeros((2, ny)), Point(problem.y, k1)
+    start, point = start_of_method(run, ny, n), Point(problem.y, k1)
     steps = steps_to(t + h * np.arange(1, n + 1, dtype=np.float64), ny)
-    lam = np.zeros((n, workspace_array(run.pack, "LAMBDA").size))
-    code = begin_again(problem.dynamics, problem.options, run, first_of(run), room, t, h, point)
-    done = 0
+    code, done = begin_again(problem.dynamics, problem.options, run, start, t, h, point), 0
     if code == OK:
-        code, done = advance(problem.dynamics, problem.options, run, first_of(run), room, t, h, point, lam, steps)
+        code, done = advance(problem.dynamics, problem.options, run, start, t, h, point, steps)
     return code, Steps(*(each[:done] for each in steps))
 
 
 @kernel
-def add_second_rates(
-    dynamics: Dynamics, options: Options, step: Step, P: Pack, room: Array, t: float, h: float, point: Point
-) -> int:
+def add_second_rates(dynamics: Dynamics, options: Options, run: ImplicitRun, start: Start, t: float, h: float, point: Point) -> int:
     """Let a_0 be u' + (alpha_m - alpha_f) h u'' where u' changes by less than itself in a step."""
-    ny, delta = point.y.size, (step.alpha_m - step.alpha_f) * h
+    P, room, ny, delta = run.pack, start.room, point.y.size, (run.step.alpha_m - run.step.alpha_f) * h
     if delta == 0.0:
         return OK
     for k in range(ny):
@@ -122,9 +130,7 @@ def begin_method(run: ImplicitRun, first: Array, t: float, h: float, point: Poin
 
 
 @kernel
-def begin(
-    dynamics: Dynamics, options: Options, run: ImplicitRun, first: Array, room: Array, t: float, h: float, point: Point
-) -> int:
+def begin(dynamics: Dynamics, options: Options, run: ImplicitRun, start: Start, t: float, h: float, point: Point) -> int:
     """Begin the method at a point: its rates, u' and lam by the explicit solver, and the memory of a first step of h."""
     code = dynamics.rates(dynamics.pack, options, t, point.y, point.y_dot)
     if code != OK:
@@ -140,46 +146,34 @@ def begin(
         lam[slot] = x[n + slot // 6, slot % 6]
     copy_line(borrow_line(point.y_dot, point.y.size - rates.size, rates.size), rates)
     clear(ws.state_rates_before(P))
-    F, own = ws.driver_values(dynamics.pack), ws.driver_values(P)
+    F, F_implicit = ws.driver_values(dynamics.pack), ws.driver_values(P)
     for k in range(F.shape[0]):
         for a in range(F.shape[1]):
-            own[k, a] = F[k, a]
-    begin_method(run, first, t, h, point)
-    return add_second_rates(dynamics, options, run.step, P, room, t, h, point)
+            F_implicit[k, a] = F[k, a]
+    begin_method(run, start.numbers, t, h, point)
+    return add_second_rates(dynamics, options, run, start, t, h, point)
 
 
 @released
-def begin_entry(
-    dynamics: Dynamics, options: Options, run: ImplicitRun, first: Array, room: Array, t: float, h: float, point: Point
-) -> int:
+def begin_entry(dynamics: Dynamics, options: Options, run: ImplicitRun, start: Start, t: float, h: float, point: Point) -> int:
     """Begin the method at a point; return the code."""
-    return begin(dynamics, options, run, first, room, t, h, point)
+    return begin(dynamics, options, run, start, t, h, point)
 
 
 @released
 def run_entry(
-    dynamics: Dynamics,
-    options: Options,
-    run: ImplicitRun,
-    first: Array,
-    room: Array,
-    t: float,
-    h: float,
-    point: Point,
-    lam: Array,
-    steps: Steps,
+    dynamics: Dynamics, options: Options, run: ImplicitRun, start: Start, t: float, h: float, point: Point, steps: Steps
 ) -> tuple[int, int]:
-    """Make steps of h from the end of the last one, or from a new start where h is another; first: see `first_of`;  room: (2, ny).
+    """Make steps of h from the end of the last one, or from a new start where h is another.
 
-    lam: room for multipliers (n, slots)
     Return the code and the number of steps done.
     """
     if h != run.control.h_fixed:
-        code = begin(dynamics, options, run, first, room, t, h, point)
+        code = begin(dynamics, options, run, start, t, h, point)
         if code != OK:
             return code, 0
-    own = ImplicitSteps(steps.t, steps.y, steps.y_dot, lam)
-    code, done = make_steps(run.method, run.pack, run.step, run.newton, run.control, options, run.memory, point.y, own)
+    with_lam = ImplicitSteps(steps.t, steps.y, steps.y_dot, start.lam)
+    code, done = make_steps(run.method, run.pack, run.step, run.newton, run.control, options, run.memory, point.y, with_lam)
     if done > 0:
         copy_line(steps.y_dot[done - 1], point.y_dot)
     return code, done
