@@ -26,6 +26,7 @@ from haugmbd.contact.cone import sweep_contacts
 from haugmbd.diagnostics.method_solutions import keep_entry
 from haugmbd.engine.blob import first_call
 from haugmbd.engine.doors import compile_doors
+from haugmbd.engine.implicit import implicit_steps
 from haugmbd.engine.stops import make_steps
 from haugmbd.engine_build import collect
 from haugmbd.formulations.newton_euler import factorize_and_solve_entry
@@ -118,6 +119,7 @@ def runs() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "friction", friction
     yield "stops and compliant contacts", stops_and_contacts
     yield "stops of blobs", stops_of_blobs
+    yield "implicit methods of blobs", implicit_blobs
     yield "contacts by steps", contacts_by_steps
     yield "ropes", ropes
     yield "blocks", blocks
@@ -212,6 +214,14 @@ def stops_of_blobs() -> None:
     model, method = system.compile(), mbd.RK4(h=1e-3)
     call = first_call(model, method, {"stabilization": mbd.Projection()})
     make_steps(model, call.problem, method.tableau, call.t, 1e-3, call.k1, 300)
+
+
+def implicit_blobs() -> None:
+    """Let a pendulum move by an implicit method as it does in a blob."""
+    model = pendulum().compile()
+    for method in (mbd.Trapezoidal(h=1e-3), mbd.BDF(h=1e-3)):
+        call = first_call(model, method, {"stabilization": None})
+        implicit_steps(call.problem, method, call.t, 1e-3, call.k1, 5)
 
 
 def contacts_by_steps() -> None:
