@@ -195,7 +195,7 @@ class _Scaled(NamedTuple):
         return float(np.abs(natural_map(f, self.velocities(f), self.mu)).max())
 
     def residual(self, f: Array) -> float:
-        """Return the largest entry of the natural map relative to the largest force, but to FARTHEST of those that stop a contact at most."""
+        """Return the largest entry of the natural map relative to the largest force, at most FARTHEST of those that stop a contact."""
         b, size = float(np.abs(self.b).max()), float(np.abs(f).max())
         if size > ENDLESS * b:
             return 1.0  # beside them velocities are rounding

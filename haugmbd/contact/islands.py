@@ -58,7 +58,7 @@ UNEVEN = 30.0
 """Of the roots of masses: bodies of an island that differ by more take one more step."""
 FARTHEST = 1e5
 """Relative to the impulse that would stop the fastest point alone: residuals are not measured by larger forces, beside which any velocity
-is small.  Where a mechanism of one freedom wedges itself, forces could grow without end; a heavy body on one a million times lighter has 1e6."""
+is small.  Where a mechanism of one freedom wedges itself, forces could grow without end; a heavy body on a light one has their ratio."""
 ENDLESS = 1e12
 """The same: such forces are no answer, whatever rounding leaves of the velocities."""
 BEYOND = 1e100

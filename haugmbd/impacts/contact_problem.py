@@ -413,7 +413,7 @@ class ContactProblem:
         if not distinct:
             return None
         if len(distinct) == 1:
-            # of those with one load in several shares the even one, which no set of independent columns has, or that with the smallest forces
+            # of those with one load in several shares the even one, which no set of independent columns has, or the smallest
             smallest = min((f for f, _ in found), key=lambda f: float(np.linalg.norm(f)))
             return self._even(G, a_0, mu, smallest, SAME * size)
         names = ", ".join(self.label(keys[k], 1) for k in slides)

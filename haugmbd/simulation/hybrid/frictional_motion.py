@@ -595,10 +595,10 @@ class FrictionalMotion:
         return Turned(old, dict(self.modes), struck, impacts, [g.key for g in hit if g.what == "slip"], lost)
 
     def _evenly_stuck(self, modes: dict[Key, PointMode]) -> dict[Key, PointMode]:
-        """Return the modes, but points of a contact stick together where some stick and others begin to slide, if the laws allow it.
+        """Return the modes, but let points of a contact stick or slide together where some of them begin to slide, if the laws allow it.
 
-        Where points share a load in many ways, the shares may decide the motion: the cone problem has answers in which one corner of an edge
-        carries nothing, and slides, and the other one sticks. The shortest forces of these modes are others, and end them at once.
+        Where points share a load in many ways, the shares may decide the motion: the cone problem has answers in which one corner of an
+        edge carries nothing, and slides, and the other one sticks. The shortest forces of these modes are others, and end them at once.
         """
         stuck = {key[0] for key, mode in modes.items() if mode.mode == STICK}
         begin = {key for key, mode in modes.items() if mode.mode == SLIP and mode.fixed and key[0] in stuck}

@@ -1,4 +1,4 @@
-"""Impacts that friction wedges: a bounce that Coulomb's law does not allow is refused by name, and no force grows without end in silence."""
+"""Impacts that friction wedges: a bounce that Coulomb's law does not allow is refused by name, and no force grows without end."""
 
 from __future__ import annotations
 
