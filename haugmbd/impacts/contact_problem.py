@@ -26,7 +26,10 @@ from haugmbd.compiled.status_codes import OK
 from haugmbd.contact.cone import response_is_unique, solve_cone_problem
 from haugmbd.contact.contact import Contact
 from haugmbd.contact.impact_laws import ImpactLaw, StruckPoints, impulses, law_of
+from haugmbd.contact.joint_stop import JointStop
+from haugmbd.contact.limit_points import PointsAndLimits
 from haugmbd.contact.points import ContactPoints, Kinematics
+from haugmbd.contact.two_body_limits import TWO_BODY_LIMITS
 from haugmbd.errors import Fault, ModelError, SimulationError
 from haugmbd.geometry.narrow_phase import GAP, POINT_J, RATES, point_name
 from haugmbd.geometry.tables import RATE_COLUMNS
@@ -51,6 +54,8 @@ from haugmbd.math.euler_parameters import exponential, product
 from haugmbd.model.inspection.identity import number_of
 from haugmbd.model.model import Model
 
+LIMITS = (JointStop, *TWO_BODY_LIMITS)
+"""Contacts without shapes and friction."""
 STICK, SLIP = 1, 2
 """Modes of points that touch; a contact without friction slips."""
 RANK = 1e-10
@@ -106,6 +111,8 @@ class ContactProblem:
     """A model and its rigid contacts; raises ModelError for contacts whose pairs are not known here."""
 
     def __init__(self, model: Model, contacts: Sequence[Contact], law: ImpactLaw | None = None) -> None:
+        # limits have no shapes: they stand behind the others
+        contacts = sorted(contacts, key=lambda contact: isinstance(contact, LIMITS))
         self.model, self.contacts, self.law = model, tuple(contacts), law
         self.names = tuple(contact.name for contact in contacts)
         self.n = model.nb + 1
@@ -114,18 +121,25 @@ class ContactProblem:
         self.e = np.array([contact.restitution for contact in contacts])
         ends, numbers = [], dict[int, int]()
         for contact in contacts:
+            if isinstance(contact, LIMITS):
+                continue
             shape_i, shape_j = contact.shapes
             for body in (contact.i, contact.j):
                 if id(body) not in numbers:
                     numbers[id(body)] = number_of(model, body)
             ends.append((numbers[id(contact.i)], shape_i, numbers[id(contact.j)], shape_j))
-        self.points = ContactPoints(ends, self.n)
-        self.pairs = self.points.bodies
         self.length = float(model.length)
+        self.points: ContactPoints | PointsAndLimits = ContactPoints(ends, self.n)
+        limits = [contact.placed(model) for contact in contacts if isinstance(contact, LIMITS)]
+        if limits:
+            self.points = PointsAndLimits(self.points, limits, self.length)
+        self.pairs = self.points.bodies
+        self.has_plane = [
+            isinstance(contact, LIMITS) or any(isinstance(shape, Plane) for shape in contact.shapes) for contact in contacts
+        ]
         self._A = np.zeros((self.n, 3, 3))
         self._room = new_equations(0, 0)
         self._before: tuple[list[Key], list[PointMode], PointModes] | None = None
-        self.has_plane = [any(isinstance(shape, Plane) for shape in contact.shapes) for contact in contacts]
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: model, contacts and law of impacts."""
@@ -159,7 +173,7 @@ class ContactProblem:
 
     def label(self, key: Key, count: int = 2) -> str:
         """Return the name of a point, with what it is called where its contact has several."""
-        if count <= 1:
+        if count <= 1 or isinstance(self.contacts[key[0]], LIMITS):
             return self.names[key[0]]
         a, b = self.points.pairs[key[0]].tolist()
         return f"{self.names[key[0]]}[{point_name(self.points.shapes, a, b, key[1])}]"
@@ -407,10 +421,10 @@ class ContactProblem:
                 if found is not None:
                     return found
                 try:  # modes with dependent columns are not among those that were tried
-                    return solve_cone_problem(G, a_0, mu, start, what=what).f
+                    return solve_cone_problem(G, a_0, mu, start, what=what, even=start is None and bool(slides)).f
                 except SimulationError:
                     raise NoAcceleration(", ".join(self.label(keys[k], 1) for k in slides), t) from None
-        return solve_cone_problem(G, a_0, mu, start, what=what).f
+        return solve_cone_problem(G, a_0, mu, start, what=what, even=start is None and bool(slides)).f
 
     def _all_solutions(self, t: float, keys: Sequence[Key], G: Array, a_0: Array, mu: Array, slides: list[int]) -> Array | None:
         """Return the forces if exactly one set of modes of the sliding points fulfils the laws, None if none does.
@@ -449,8 +463,9 @@ class ContactProblem:
         if not distinct:
             return None
         if len(distinct) == 1:
-            # of those with one load in several shares the one with the smallest forces, which is nearest to the shortest
-            return min((f for f, _ in found), key=lambda f: float(np.linalg.norm(f)))
+            # of those with one load in several shares the even one, which no set of independent columns has, or the smallest
+            smallest = min((f for f, _ in found), key=lambda f: float(np.linalg.norm(f)))
+            return self._even(G, a_0, mu, smallest, SAME * size)
         names = ", ".join(self.label(keys[k], 1) for k in slides)
         told = "; ".join(
             ", ".join(f"{self.label(key, 1)} {x[0]:.6g} m/s2 (force {g[0]:.6g} N)" for key, x, g in zip(keys, a, f, strict=True))
@@ -461,6 +476,16 @@ class ContactProblem:
             f"Normal accelerations of the points: {told}. Rigid bodies with dry friction do not decide between them: give a smaller "
             "mu, or a compliant contact (law=mbd.Compliant(K))."
         )
+
+    @staticmethod
+    def _even(G: Array, a_0: Array, mu: Array, smallest: Array, same: float) -> Array:
+        """Return the forces that share a load evenly, if they have the normal accelerations of the given ones; else those."""
+        try:
+            f = solve_cone_problem(G, a_0, mu, even=True).f
+        except SimulationError:
+            return smallest
+        change = (G @ (f - smallest).ravel())[::3]
+        return f if np.abs(change).max() <= same and np.linalg.norm(f) <= np.linalg.norm(smallest) else smallest
 
     def _read_modes(
         self,

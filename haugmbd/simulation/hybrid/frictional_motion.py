@@ -632,7 +632,9 @@ class FrictionalMotion:
             noise[[key in low for key in keys]] = np.inf
             self._settle(closed, hit)
             chosen = self._chosen(closed, leaving, sliding, hit)
-        self.modes = p.agreed_directions(self.t, self.y, {key: mode for key, mode in chosen.items() if mode is not None})
+        self.modes = p.agreed_directions(
+            self.t, self.y, self._evenly_stuck({key: mode for key, mode in chosen.items() if mode is not None})
+        )
         self.t_switch = self.t
         self.bounced, self.near = {}, {}
         if keys:
@@ -661,6 +663,29 @@ class FrictionalMotion:
         self.y_dot = self.flights.restart(self.t, self.y)
         self.forces = p.open_forces(self.y_dot)
         return Turned({}, {}, {key: found.struck.f[0]}, [found.struck], [], set())
+
+    def _evenly_stuck(self, modes: dict[Key, PointMode]) -> dict[Key, PointMode]:
+        """Return the modes, but let points of a contact stick or slide together where some of them begin to slide, if the laws allow it.
+
+        Where points share a load in many ways, the shares may decide the motion: the cone problem has answers in which one corner of an
+        edge carries nothing, and slides, and the other one sticks. The shortest forces of these modes are others, and end them at once.
+        """
+        stuck = {key[0] for key, mode in modes.items() if mode.mode == STICK}
+        begin = {key for key, mode in modes.items() if mode.mode == SLIP and mode.fixed and key[0] in stuck}
+        if not begin:
+            return modes
+        together = {key: PointMode(STICK) if key in begin else mode for key, mode in modes.items()}
+        forces = self.evaluate(self.t, self.y, together)
+        size = max(float(np.abs(forces.f).max(initial=0.0)), self._force_size)
+        if forces.unique or self.lawful(forces, together, size):
+            return modes if forces.unique else together
+        ways = {c: np.sum([modes[key].hint for key in begin if key[0] == c], axis=0) for c in {c for c, _ in begin}}
+        ways = {c: way / max(float(np.linalg.norm(way)), 1e-300) for c, way in ways.items()}
+        sliding = {key: ways[key[0]] for key, mode in modes.items() if key[0] in ways and (mode.mode == STICK or mode.fixed)}
+        together = {key: PointMode(SLIP, sliding[key], True) if key in sliding else mode for key, mode in modes.items()}
+        forces = self.evaluate(self.t, self.y, together)
+        lawful = not forces.unique and self.lawful(forces, together, size)
+        return together if lawful and self._holds(dict(together), set(), sliding) else modes
 
     def _passing(self, approaching: list[Key]) -> set[Key]:
         """Return the points that approach, and whose features end before they get deeper than rounding: a corner that passes an edge.

@@ -14,6 +14,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.contact import Contact
+from haugmbd.contact.two_body_limits import RopeStop
 from haugmbd.diagnostics.run_warnings import Outcome, RunNote, RunStatus, end_of_run
 from haugmbd.errors import EnergyWarning, Fault, ModelError, UsageError, error_text, warn_user
 from haugmbd.impacts.contact_history import ContactSegment
@@ -43,15 +44,15 @@ def check_parts(model: Model, contacts: Sequence[Contact]) -> None:
     remedy = "Leave it out, or make the contacts compliant (law=mbd.Compliant(K))."
     for entry in model.loads:
         load = entry.load
-        if load.is_contact or load.impulsive:
-            what = "a run with friction or shapes at rigid contacts does not take compliant contacts and rigid stops beside them"
+        if load.is_contact:
+            what = "a run with friction or shapes at rigid contacts does not take compliant contacts beside them"
             faults.append(Fault(load.where, what, remedy))
         elif load.is_friction and (load.reads_reaction or getattr(load, "is_exact", False)):
             what = "its friction depends on what its joint carries, which the friction at rigid contacts changes"
             faults.append(Fault(load.where, what, "Take a Viscous law, or leave it out."))
     for contact in contacts:
-        if type(contact) is not Contact and not any(fault.where == contact.where for fault in faults):
-            what = "a run with friction or shapes at rigid contacts does not take stops and ropes beside them"
+        if isinstance(contact, RopeStop) and len(contact.rope.bodies()) > 2:  # noqa: PLR2004
+            what = "a run with friction or shapes at rigid contacts takes ropes between two bodies only beside them"
             faults.append(Fault(contact.where, what, "Make it compliant, or leave it out."))
     network = model.network
     if network is not None and (network.sampled or network.delays):
