@@ -209,8 +209,9 @@ class Switch(Event):
     Notes
     -----
     Of one switch parts are released first, then parts close and impulses act, all at once; `set` is last. Switches of one instant are
-    taken together where their order does not matter, and refused where it does: one that releases beside one that closes or kicks.
-    A switch that would change nothing is not looked for. `result.switches` tells what has happened, `result.impacts` the impulses.
+    taken together where their order does not matter, and refused where it does: one that releases beside one that closes or kicks, and
+    two that close and open the same part. A switch that would change nothing is not recorded. `result.switches` tells what has happened,
+    `result.impacts` the impulses.
     Source: Haug 2021, sec. 11.3 (impulsive constraint reactions).
     """
 

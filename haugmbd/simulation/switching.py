@@ -13,7 +13,7 @@ Source: Haug 2021, sec. 11.3, with the rows of the new structure.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -31,6 +31,7 @@ from haugmbd.impacts.impact import Impact
 from haugmbd.impacts.impulse import solve_impulse
 from haugmbd.impacts.impulse_arguments import read_arguments
 from haugmbd.impacts.impulse_result import Impulse
+from haugmbd.integrators.event_location import NEAR
 from haugmbd.integrators.events import Event, EventRecord, Switch, read_events
 from haugmbd.integrators.initial_state import projected
 from haugmbd.model.inspection.run_memory import freewheels_of
@@ -120,12 +121,15 @@ class _SwitchedRun:
         self.events = with_signals(structures.initial, tuple(map(counting_turns, read_events(output.events))))
         self.events = read_events((*self.events, *events_of(structures.initial)))
         self.switches = {event.name: event for event in self.events if isinstance(event, Switch)}
+        self.freewheels = frozenset(event.name for event in events_of(structures.initial))
         self.parts: list[Result] = []
         self.impacts: list[Impact] = []
         self.records: list[SwitchRecord] = []
         self.ended_by = ""
         self.times: Array | None = None
         self._jumped: list[EventRecord] = []
+        self._idle: dict[str, Switch] = {}
+        self._idle_at_end: list[Switch] = []
         for switch in self.switches.values():
             self._check(switch)
 
@@ -157,7 +161,7 @@ class _SwitchedRun:
         except Exception as error:
             partial = getattr(error, "result", None)
             if isinstance(partial, Result) and len(partial) and partial not in self.parts:
-                self.parts.append(partial)
+                self.parts.append(_without_events(partial, self._idle))
             if self.parts:
                 error.result = self._result(error)  # type: ignore[attr-defined]
             raise
@@ -218,6 +222,7 @@ class _SwitchedRun:
             fired = [self.switches[name] for name in ended if name in self.switches]
             others = [event.name for event in self.events if event.terminal and event.name in ended]
             if fired:
+                self._need_no_idle(structure, fired, end)
                 structure, state, more = self._switched(structure, state, fired)
                 others += more
             if others:
@@ -280,22 +285,35 @@ class _SwitchedRun:
             budget=left,
             keeps_ends=self.times is not None,
         )
+        end = float(part.t[-1]) if len(part) else state.t
+        instant = end - NEAR * (1.0 + abs(end))
+        self._idle_at_end = [self._idle[one.name] for one in part.events if one.name in self._idle and one.t >= instant]
+        part = _without_events(part, self._idle)
         if self._jumped:
             part = _with_events(part, self._jumped)
             self._jumped = []
         return part
 
     def _armed(self, model: Model) -> list[Event]:
-        """Return the events of a part: switches that would change nothing are left out, those that change something end it."""
+        """Return the events of a part: those of switches that change something end it.
+
+        Of the others only those are looked for, and not recorded, that would change something behind another one of the same instant.
+        """
         structure = self.structures.of_model(model)
         rebind(model, self.events)
         rebind_pushes(model, self.events)
+        armed = [one for one in self.switches.values() if self._changes(one, structure)]
+        own = [one for one in armed if one.name not in self.freewheels]
+        idle = [one for one in self.switches.values() if one not in armed and one.name not in self.freewheels]
+        self._idle = {one.name: one for one in idle if any(self._changes(one, _behind(other, structure)) for other in own)}
         found: list[Event] = []
         for event in self.events:
             if not isinstance(event, Switch):
                 found.append(event)
-            elif self._changes(event, structure):
+            elif event in armed:
                 found.append(event.event)
+            elif event.name in self._idle:
+                found.append(replace(event.event, function=_or_positive(event.function), terminal=False))
         return found
 
     def _changes(self, switch: Switch, structure: Structure) -> bool:
@@ -340,6 +358,15 @@ class _SwitchedRun:
         plain = state.replace(structure=None)  # as the functions get states in a run
         return {event.name: event.value(plain) for event in looked}
 
+    def _need_no_idle(self, structure: Structure, fired: Sequence[Switch], t: float) -> None:
+        """Raise SimulationError if a switch that changes nothing before others of its instant would change something behind them."""
+        for other in self._idle_at_end:
+            for one in fired:
+                behind = _behind(one, structure)
+                if self._changes(other, behind):
+                    both = sorted((behind.off ^ structure.off) & {*other.lock, *other.grip, *other.release})
+                    raise SimulationError(_order(one, other, t, f"the later one leaves {', '.join(map(repr, both))} on, or off"))
+
     def _need_order(self, fired: Sequence[Switch], t: float) -> None:
         """Raise UsageError for switches of one instant whose order matters."""
         if len(fired) == 1:
@@ -347,18 +374,22 @@ class _SwitchedRun:
         releasing = [one for one in fired if one.release]
         others = [one for one in fired if one.lock or one.grip or one.kick]
         setting = [one for one in fired if one.set is not None]
-        clash = [(a, b) for a in releasing for b in others if a is not b] + [(a, b) for a in setting for b in fired if a is not b]
+        opened = "parts that close before others open take other velocities than behind"
+        clash = [(a, b, opened) for a in releasing for b in others if a is not b]
+        clash += [
+            (a, b, f"what {a.name!r} sets is of the state before the other one, or behind it")
+            for a in setting
+            for b in fired
+            if a is not b
+        ]
+        for a in fired:
+            for b in fired:
+                if a is not b and (both := sorted(set(a.grip) & set(b.lock))):
+                    which = f"{', '.join(map(repr, both))} closes at the pose of the moment, or as modelled"
+                    clash.append((a, b, which))
         if clash:
-            a, b = clash[0]
-            why = (
-                "parts that close before others open take other velocities than behind"
-                if a.release and (b.lock or b.grip or b.kick)
-                else f"what {a.name!r} sets is of the state before the other one, or behind it"
-            )
-            raise SimulationError(
-                f"switches {a.name!r} and {b.name!r} occur at one instant, t = {t:.9g} s, and their order matters: {why}. "
-                "Let one switch do both, or let one occur later."
-            )
+            a, b, why = clash[0]
+            raise SimulationError(_order(a, b, t, why))
 
     def _changed(self, structure: Structure, state: State, fired: Sequence[Switch]) -> tuple[Structure, State]:
         """Return structure and state behind switches whose order does not matter."""
@@ -374,9 +405,9 @@ class _SwitchedRun:
         """Return structure and state behind switches whose order does not matter."""
         before = self.structures.model(structure, state)
         energies = kinetic_and_potential(before, np.array([state.t]), state.y[None])
-        released = [name for one in fired for name in one.release if name not in structure.off]
-        gripped = [name for one in fired for name in one.grip if name in structure.off]
-        locked = [name for one in fired for name in one.lock if name in structure.off]
+        released = [*dict.fromkeys(name for one in fired for name in one.release if name not in structure.off)]
+        gripped = [*dict.fromkeys(name for one in fired for name in one.grip if name in structure.off)]
+        locked = [*dict.fromkeys(name for one in fired for name in one.lock if name in structure.off)]
         kicks = [kick for one in fired for kick in one.kick]
         held = {name: self._numbers(name, state) for name in gripped}
         now = structure.without(released).with_parts((*gripped, *locked), held)
@@ -515,6 +546,43 @@ class _SwitchedRun:
             outcome=joined((part.outcome for part in self.parts), status, message),
             switches=tuple(self.records),
         )
+
+
+def _behind(switch: Switch, structure: Structure) -> Structure:
+    """Return which parts are off behind a switch."""
+    return Structure(structure.off.difference(switch.lock, switch.grip).union(switch.release))
+
+
+def _order(a: Switch, b: Switch, t: float, why: str) -> str:
+    """Return the text of an error about two switches of one instant."""
+    return (
+        f"switches {a.name!r} and {b.name!r} occur at one instant, t = {t:.9g} s, and their order matters: {why}. "
+        "Let one switch do both, or let one occur later."
+    )
+
+
+def _or_positive(function: Any) -> Callable[[float, State], float]:
+    """Return g of a switch that would change nothing, which may not be defined yet; 1 where it is not."""
+
+    def value(t: float, state: State) -> float:
+        try:
+            g = float(function(t, state))
+        except Exception:  # noqa: BLE001  a user's function may raise anything, and nothing depends on it
+            return 1.0
+        return g if np.isfinite(g) else 1.0
+
+    return value
+
+
+def _without_events(part: Result, names: Container[str]) -> Result:
+    """Return a part without the records of events of these names."""
+
+    def kept(one: Result) -> Result:
+        return replace(one, events=tuple(record for record in one.events if record.name not in names))
+
+    if not any(record.name in names for record in part.events):
+        return part
+    return replace(kept(part), _segments=tuple(map(kept, part._segments)), _with_ends=tuple(map(kept, part._with_ends)))
 
 
 def _sensed(history: Any, state: State) -> Any:

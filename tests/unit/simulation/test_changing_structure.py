@@ -234,6 +234,44 @@ def test_two_switches_at_one_instant_are_refused_where_their_order_matters():
         mbd.simulate(system, 1.0, events=events, **FINE)
 
 
+LATER = 2e-11
+"""[s]: within 1e-10 (|t| + 1 s) two events are of one instant."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"grip": "grip"}, {"release": "grip"}),
+        ({"lock": "spring"}, {"release": "spring"}),
+        ({"release": "pin"}, {"lock": "pin"}),
+        ({"release": "pin"}, {"grip": "pin"}),
+        ({"grip": "grip"}, {"lock": "grip"}),
+    ],
+)
+@pytest.mark.parametrize("apart", [0.0, LATER, -LATER])
+def test_two_switches_of_one_part_at_one_instant_are_refused(first, second, apart):
+    """One of them changes nothing before the other one has: the last of them would decide whether the part is on."""
+    system, _, b = two_bodies()
+    system.add(Fixed("pin", system.ground, b))
+    events = [at("x", 0.5, **first), at("y", 0.5 + apart, **second)]
+    with pytest.raises(mbd.SimulationError, match=r"'[xy]' and '[xy]' occur at one instant.*order matters") as told:
+        mbd.simulate(system, 0.6, events=events, **FINE)
+    assert told.value.result.t[-1] == pytest.approx(0.5)
+    assert not told.value.result.events or {one.name for one in told.value.result.events} <= {"x", "y"}
+
+
+@pytest.mark.slow
+def test_a_switch_that_changes_nothing_leaves_no_trace():
+    system, _, _ = two_bodies()
+    idle = [at("before", 0.2, release="grip"), mbd.Event("not yet", lambda t, state: {}["grip"]).then(release="spring")]
+    alone, beside = (mbd.simulate(system, 0.6, events=[at("x", 0.5, grip="grip"), *more], **FINE) for more in ([], idle))
+    assert [one.name for one in beside.events] == ["x"]
+    assert np.array_equal(alone.y, beside.y)
+    twice = mbd.simulate(system, 0.6, events=[at("x", 0.5, lock="spring"), at("y", 0.5, lock="spring")], **FINE)
+    assert (twice.switches[0].names, twice.switches[0].locked) == (("x", "y"), ("spring",))
+
+
 @pytest.mark.slow
 def test_joints_that_are_apart_are_pulled_together_on_request():
     system = mbd.System("pull")
