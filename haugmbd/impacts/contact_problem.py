@@ -64,6 +64,11 @@ Keys: TypeAlias = Sequence[Key] | Ints
 """Points of contact: a list of them, or (k, 2)."""
 
 
+HELD = 1e-12
+"""Of what a force does to its bodies alone: it does less to them in a direction in which joints hold them, by rounding. There it is not
+known, as the joints carry any part of it, and is taken as zero."""
+
+
 @dataclass(frozen=True)
 class PointMode:
     """How a point of contact moves.
@@ -93,6 +98,15 @@ class Modes(NamedTuple):
     a: Array
 
 
+def lightness_of(model: Model) -> Array:
+    """Return what unit forces and moments along its axes do to each body alone, (nb + 1, 6); zero of the ground and massless bodies."""
+    found = np.zeros((model.nb + 1, 6))
+    for k in range(1, model.nb + 1):
+        if model.mass[k] > 0.0 and (moments := np.linalg.eigvalsh(model.J_bar[k]))[0] > 0.0:
+            found[k] = [1.0 / model.mass[k]] * 3 + [1.0 / moments[0]] * 3
+    return found
+
+
 class ContactProblem:
     """A model and its rigid contacts; raises ModelError for contacts whose pairs are not known here."""
 
@@ -113,6 +127,7 @@ class ContactProblem:
         self.points = ContactPoints(ends, self.n)
         self.pairs = self.points.bodies
         self.length = float(model.length)
+        self.lightness = lightness_of(model)
         self.has_plane = [any(isinstance(shape, Plane) for shape in contact.shapes) for contact in contacts]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -156,7 +171,25 @@ class ContactProblem:
     def columns(self, kin: Kinematics, keys: Keys, t: float) -> Response:
         """Return the response to unit forces along all directions of the points: X (3 k, 6 nn), G (3 k, 3 k)."""
         pairs = np.repeat(self.pairs[contacts_of(keys)], 3, axis=0)
-        return self.response.columns(pairs, np.ascontiguousarray(kin.C.reshape(-1, 12)), t)
+        C = np.ascontiguousarray(kin.C.reshape(-1, 12))
+        answer = self.response.columns(pairs, C, t)
+        if not self.model.nc or not len(keys):
+            return answer
+        free = np.einsum("ka,ka->k", C**2, self.lightness[pairs].reshape(-1, 12))
+        held = np.diag(answer.G) <= HELD * free
+        if not held.any():
+            return answer
+        G = answer.G.copy()
+        G[held], G[:, held] = 0.0, 0.0
+        return answer._replace(G=G)
+
+    def accelerations_of(self, kin: Kinematics, keys: Keys, u_dot: Array, G: Array) -> Array:
+        """Return the accelerations (3 k,) of points without their forces; zero, but for rounding, where joints hold them."""
+        a = (self.rows_of(kin, keys, u_dot) - kin.gamma).ravel()
+        if self.model.nc and (held := np.diag(G) == 0.0).any():
+            size = float(np.linalg.norm(self.model.gravity)) + float(np.abs(u_dot).max(initial=0.0)) * max(self.length, 1.0)
+            a[held & (np.abs(a) <= HELD * size)] = 0.0
+        return np.asarray(a)
 
     def velocities(self, y: Array) -> Array:
         """Return u (nb + 1, 6), a view of the flat state."""
@@ -178,7 +211,7 @@ class ContactProblem:
         turn = self.directions(kin, modes)
         answer = self.columns(kin, keys, t)
         u_dot = self.velocities(y_dot)
-        a_0 = (self.rows_of(kin, keys, u_dot) - kin.gamma).ravel()
+        a_0 = self.accelerations_of(kin, keys, u_dot, answer.G)
         z, unique = solve_rows(turn.rows, turn.columns, answer.G, a_0)
         f = turn.columns @ z
         u_dot += (f @ answer.X).reshape(-1, 6)[: self.n]
@@ -217,7 +250,8 @@ class ContactProblem:
         y_dot = np.zeros_like(y)
         self.response.rates(t, y, y_dot)
         kin = self.at(y, keys)
-        a_0, G = (self.rows_of(kin, keys, self.velocities(y_dot)) - kin.gamma).ravel(), self.columns(kin, keys, t).G
+        G = self.columns(kin, keys, t).G
+        a_0 = self.accelerations_of(kin, keys, self.velocities(y_dot), G)
         if solve_rows(*self.directions(kin, modes), G, a_0)[1]:
             return modes
 
@@ -256,7 +290,8 @@ class ContactProblem:
         keys, kin = list(modes), forces.kin
         y_dot = np.zeros_like(y)
         self.response.rates(t, y, y_dot)
-        a_0 = (self.rows_of(kin, keys, self.velocities(y_dot)) - kin.gamma).ravel()
+        G = self.columns(kin, keys, t).G
+        a_0 = self.accelerations_of(kin, keys, self.velocities(y_dot), G)
         mu, turn = self.friction_of(keys).copy(), np.eye(3 * len(keys))
         columns = self.directions(kin, modes).columns
         place = 0
@@ -267,7 +302,6 @@ class ContactProblem:
             turn[:, 3 * k], mu[k] = columns[:, place], 0.0
             place += 1
         names = ", ".join(dict.fromkeys(self.names[c] for c, _ in keys))
-        G = self.columns(kin, keys, t).G
         f = solve_cone_problem(G @ turn, a_0, mu, forces.f, what=f"{names} at t = {t:.9g} s").f.copy()
         f[mu == 0.0, 1:] = 0.0
         return np.asarray((turn @ f.ravel()).reshape(-1, 3))
@@ -328,7 +362,7 @@ class ContactProblem:
         self.response.rates(t, y, y_dot)
         kin, mu = self.at(y, keys), self.friction_of(keys)
         answer = self.columns(kin, keys, t)
-        a_0 = (self.rows_of(kin, keys, self.velocities(y_dot)) - kin.gamma).ravel()
+        a_0 = self.accelerations_of(kin, keys, self.velocities(y_dot), answer.G)
         speed = np.where([key in stopped for key in keys], 0.0, np.hypot(kin.v[:, 1], kin.v[:, 2]))
         slides = [k for k, key in enumerate(keys) if mu[k] > 0.0 and (speed[k] > rest or key in sliding)]
         G, cone_mu = answer.G.copy(), mu.copy()

@@ -285,7 +285,7 @@ def run_system(
             t_end,
             methods,
             output,
-            plain=all(contact.is_plain for contact in contacts),
+            plain=all(contact.is_plain for contact in (*contacts, *(() if model.parts is None else model.parts.contacts))),
             rule=rule,
             project_velocity=project_velocity,
             budget=budget,

@@ -21,7 +21,6 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.coordinate import Coordinate
-from haugmbd.contact.joint_stop import stops_of
 from haugmbd.diagnostics.energy import kinetic_and_potential
 from haugmbd.diagnostics.joint_coordinates import CountedCoordinate, counting_turns
 from haugmbd.diagnostics.reaction_signals import rebind, with_signals
@@ -34,6 +33,7 @@ from haugmbd.impacts.impulse_result import Impulse
 from haugmbd.integrators.event_location import NEAR
 from haugmbd.integrators.events import Event, EventRecord, Switch, read_events
 from haugmbd.integrators.initial_state import projected
+from haugmbd.integrators.moreau_jean import MoreauJean
 from haugmbd.model.inspection.run_memory import freewheels_of
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -52,7 +52,7 @@ from haugmbd.simulation.freewheels import (
 )
 from haugmbd.simulation.recorded_result import settings_of
 from haugmbd.simulation.results.result import Result
-from haugmbd.simulation.results.segments import at_times
+from haugmbd.simulation.results.segments import at_times, changes_structure
 from haugmbd.simulation.results.switch_record import SwitchRecord
 from haugmbd.simulation.run_methods import RunMethods
 from haugmbd.simulation.run_options import RunOutput
@@ -94,10 +94,11 @@ def run_with_switches(
             f"a run with switches does not take {names}: what a delay remembers is of the motion before. Leave it out, or use a LowPass."
         )
     parts = structures_of(model).parts
-    rough = [contact.name for contact in (*parts.contacts, *stops_of(parts.loads)) if not contact.is_plain]
-    if rough:
+    rough = [contact.name for contact in parts.contacts if not contact.is_plain]
+    if rough and isinstance(methods.integrator, MoreauJean):
         raise UsageError(
-            f"a run with switches does not take contacts with friction yet: {', '.join(map(repr, rough))}. Give mu=0, or compliant ones."
+            f"a run with switches takes contacts with friction, {', '.join(map(repr, rough))}, by an explicit method: time stepping has no "
+            "state at the instant of a switch. Leave integrator= out, or give DormandPrince() or RK4(h)."
         )
     start = model.state() if state is None else state
     return _SwitchedRun(structures_of(model), t_end, methods, output, run, budget, most).run(start, project_velocity)
@@ -535,6 +536,9 @@ class _SwitchedRun:
         if self.methods.redundancy is not None:
             initial = initial.with_redundancy(self.methods.redundancy)
         sparse = self.times is not None
+        first, whole = self.parts[0], {}
+        if not self.records and not changes_structure(complete):
+            whole = {"_mechanism": first._mechanism, "_contact_problem": first._contact_problem}
         impacts = sorted([*self.impacts, *(one for part in self.parts for one in part.impacts)], key=lambda one: one.t)
         return Result.of_segments(
             initial,
@@ -545,6 +549,7 @@ class _SwitchedRun:
             interrupted=self.parts[-1].interrupted,
             outcome=joined((part.outcome for part in self.parts), status, message),
             switches=tuple(self.records),
+            **whole,
         )
 
 
@@ -594,7 +599,8 @@ def _tagged(part: Result) -> tuple[Result, ...]:
     """Return the segments of a part with their ends, each with the contacts of its structure."""
     if not part._segments:
         return (part,)
-    return tuple(replace(segment, _mechanism=part._mechanism) for segment in part._complete)
+    own = {"_mechanism": part._mechanism, "_contact_problem": part._contact_problem}
+    return tuple(replace(segment, **own) for segment in part._complete)
 
 
 def _with_events(part: Result, events: Sequence[EventRecord]) -> Result:
