@@ -458,9 +458,13 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         if not self._segments:
             return super().load(name)
         if self._switched:
-            return self._of_stored(HasQuantities.load, name)
-        found = super().load(name)
-        return replace(found, _work=lambda: work_of_load(self.model, self._work, name, found.energy))
+            found = self._of_stored(HasQuantities.load, name)
+        else:
+            found = super().load(name)
+            found = replace(found, _work=lambda energy=found.energy: work_of_load(self.model, self._work, name, energy))
+        if name in self.contacts and "force" in found._values:  # a rigid rope that may be slack is a contact
+            found = replace(found, _values=found._values | {"force": self.contact(name).force})
+        return found
 
     load.__doc__ = HasQuantities.load.__doc__
 
