@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ from haugmbd.impacts.impact import Impact
 from haugmbd.impacts.impulse import solve_impulse
 from haugmbd.impacts.impulse_arguments import read_arguments
 from haugmbd.impacts.impulse_result import Impulse
+from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.event_location import NEAR
 from haugmbd.integrators.events import Event, EventRecord, Switch, read_events
 from haugmbd.integrators.initial_state import projected
@@ -276,10 +277,15 @@ class _SwitchedRun:
             times = np.array([self.t_end])
         output = replace(self.output, t_eval=times, events=tuple(armed))
         left = None if self.budget is None else max(self.budget - (time.perf_counter() - self.began), SHORTEST)
+        methods = (
+            replace(self.methods, integrator=_fitting(self.methods.integrator, self.t_end - state.t))
+            if self.parts
+            else self.methods
+        )
         part = self.run_part(
             model,
             self.t_end,
-            self.methods,
+            methods,
             output,
             state=state,
             project_velocity=project_velocity,
@@ -588,6 +594,12 @@ def _without_events(part: Result, names: Container[str]) -> Result:
     if not any(record.name in names for record in part.events):
         return part
     return replace(kept(part), _segments=tuple(map(kept, part._segments)), _with_ends=tuple(map(kept, part._with_ends)))
+
+
+def _fitting(method: Integrator, rest: float) -> Integrator:
+    """Return a method whose fixed step is no longer than what is left [s] behind a switch, which has cut the step before."""
+    h: Any = getattr(method, "h", None)
+    return replace(method, h=rest) if is_dataclass(method) and method.step is not None and h is not None and h > rest else method
 
 
 def _sensed(history: Any, state: State) -> Any:

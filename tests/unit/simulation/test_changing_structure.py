@@ -272,6 +272,23 @@ def test_a_switch_that_changes_nothing_leaves_no_trace():
     assert (twice.switches[0].names, twice.switches[0].locked) == (("x", "y"), ("spring",))
 
 
+LAST_STEP = [{"h": 0.01}, {"h": 0.01, "store_every": 3}, {"h": 0.01, "t_eval": [0.0, 0.1, 0.3]}] + [
+    {"integrator": kind(h=0.01)} for kind in (mbd.HHT, mbd.BDF, mbd.RadauIIA, mbd.SemiImplicitEuler, mbd.RATTLE, mbd.HEM4)
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", LAST_STEP, ids=repr)
+@pytest.mark.parametrize("left", [3e-3, 1e-7, 1e-13])
+def test_a_switch_may_be_in_the_last_step_of_a_run(method, left):
+    result = mbd.simulate(bar(), 0.3, events=[at("late", 0.3 - left, release="pin")], **method)
+    assert len(result.switches) == 1
+    assert result.t[-1] == pytest.approx(0.3, abs=1e-12)
+    assert result.status is mbd.RunStatus.COMPLETED
+    with pytest.raises(mbd.UsageError, match="larger than the interval"):
+        mbd.simulate(bar(), 0.005, events=[at("late", 0.004, release="pin")], **{k: v for k, v in method.items() if k != "t_eval"})
+
+
 @pytest.mark.slow
 def test_joints_that_are_apart_are_pulled_together_on_request():
     system = mbd.System("pull")
