@@ -96,7 +96,7 @@ class SignalFunction:
     def __init__(self, model: Model, name: str, who: str, level: float | None = None) -> None:
         parts = model.parts
         joints = [entry.part for entry in model.joints.values()] if parts is None else parts.joints
-        loads = tuple(entry.load for entry in model.loads) if parts is None else parts.loads
+        loads = model.force_elements if parts is None else parts.loads
         contacts = (*(model.contacts if parts is None else parts.contacts), *stops_of(loads))
         named = ({one.name: one for one in some} for some in (joints, loads, (), (), model.bodies, contacts))
         scope = Scope(*named)
