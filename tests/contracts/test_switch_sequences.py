@@ -441,3 +441,21 @@ def test_every_family_of_methods_switches_saves_and_goes_on_in_each_structure(ki
         assert more.state().structure == state.structure
     whole = loaded.join(more) if family not in ("semi-implicit",) else more
     assert whole.t[-1] == pytest.approx(0.09)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [Arms, Drives])
+def test_members_of_a_batch_are_runs_in_each_structure(kind):
+    mechanism = Arms(np.random.default_rng(3)) if kind is Arms else on_shafts()
+    if kind is Drives:  # exact dry friction is not taken by a batch
+        mechanism.actions = [one._replace(lock=tuple(name for name in one.lock if name != "brake")) for one in mechanism.actions]
+        mechanism.parts = [part for part in mechanism.parts if part.name != "brake"]
+    result = switched(mechanism, 0.4, h=5e-3)
+    structures = set()
+    for segment in result.segments:
+        state = segment.at(float(segment.t[0])).replace(structure=None)
+        many = mbd.batch(segment.model, states=segment.y[[0, 0]], t=state.t).simulate(state.t + 0.02, h=5e-3)
+        alone = mbd.simulate(segment.model, state.t + 0.02, h=5e-3, state=state)
+        assert np.array_equal(many[1].y, alone.y)
+        structures.add(segment.state().structure)
+    assert len(structures) > 1
