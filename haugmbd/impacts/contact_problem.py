@@ -78,6 +78,11 @@ Keys: TypeAlias = Sequence[Key] | Ints
 """Points of contact: a list of them, or (k, 2)."""
 
 
+HELD = 1e-12
+"""Of what a force does to its bodies alone: it does less to them in a direction in which joints hold them, by rounding. There it is not
+known, as the joints carry any part of it, and is taken as zero."""
+
+
 @dataclass(frozen=True)
 class PointMode:
     """How a point of contact moves.
@@ -105,6 +110,15 @@ class Modes(NamedTuple):
     modes: dict[Key, PointMode | None]
     f: Array
     a: Array
+
+
+def lightness_of(model: Model) -> Array:
+    """Return what unit forces and moments along its axes do to each body alone, (nb + 1, 6); zero of the ground and massless bodies."""
+    found = np.zeros((model.nb + 1, 6))
+    for k in range(1, model.nb + 1):
+        if model.mass[k] > 0.0 and (moments := np.linalg.eigvalsh(model.J_bar[k]))[0] > 0.0:
+            found[k] = [1.0 / model.mass[k]] * 3 + [1.0 / moments[0]] * 3
+    return found
 
 
 class ContactProblem:
@@ -140,6 +154,7 @@ class ContactProblem:
         self._A = np.zeros((self.n, 3, 3))
         self._room = new_equations(0, 0)
         self._before: tuple[list[Key], list[PointMode], PointModes] | None = None
+        self.lightness = lightness_of(model)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: model, contacts and law of impacts."""
@@ -181,7 +196,25 @@ class ContactProblem:
     def columns(self, kin: Kinematics, keys: Keys, t: float) -> Response:
         """Return the response to unit forces along all directions of the points: X (3 k, 6 nn), G (3 k, 3 k)."""
         pairs = np.repeat(self.pairs[contacts_of(keys)], 3, axis=0)
-        return self.response.columns(pairs, np.ascontiguousarray(kin.C.reshape(-1, 12)), t)
+        C = np.ascontiguousarray(kin.C.reshape(-1, 12))
+        answer = self.response.columns(pairs, C, t)
+        if not self.model.nc or not len(keys):
+            return answer
+        free = np.einsum("ka,ka->k", C**2, self.lightness[pairs].reshape(-1, 12))
+        held = np.diag(answer.G) <= HELD * free
+        if not held.any():
+            return answer
+        G = answer.G.copy()
+        G[held], G[:, held] = 0.0, 0.0
+        return answer._replace(G=G)
+
+    def accelerations_of(self, kin: Kinematics, keys: Keys, u_dot: Array, G: Array) -> Array:
+        """Return the accelerations (3 k,) of points without their forces; zero, but for rounding, where joints hold them."""
+        a = (self.rows_of(kin, keys, u_dot) - kin.gamma).ravel()
+        if self.model.nc and (held := np.diag(G) == 0.0).any():
+            size = float(np.linalg.norm(self.model.gravity)) + float(np.abs(u_dot).max(initial=0.0)) * max(self.length, 1.0)
+            a[held & (np.abs(a) <= HELD * size)] = 0.0
+        return np.asarray(a)
 
     def velocities(self, y: Array) -> Array:
         """Return u (nb + 1, 6), a view of the flat state."""
@@ -211,10 +244,12 @@ class ContactProblem:
         if known != UNDECIDED:
             return Forces(y_dot, f, kin, known == UNIQUE)
         turn = self.directions(kin, modes)
-        z, unique = solve_rows(turn.rows, turn.columns, at.G, at.a_0.ravel())
-        f = turn.columns @ z
+        answer = self.columns(kin, keys, t)
         u_dot = self.velocities(y_dot)
-        u_dot += (f @ at.X).reshape(-1, 6)[: self.n]
+        a_0 = self.accelerations_of(kin, keys, u_dot, answer.G)
+        z, unique = solve_rows(turn.rows, turn.columns, answer.G, a_0)
+        f = turn.columns @ z
+        u_dot += (f @ answer.X).reshape(-1, 6)[: self.n]
         return Forces(y_dot, f.reshape(-1, 3), kin, unique)
 
     def _equations(self, k: int) -> Equations:
@@ -281,7 +316,8 @@ class ContactProblem:
         y_dot = np.zeros_like(y)
         self.response.rates(t, y, y_dot)
         kin = self.at(y, keys)
-        a_0, G = (self.rows_of(kin, keys, self.velocities(y_dot)) - kin.gamma).ravel(), self.columns(kin, keys, t).G
+        G = self.columns(kin, keys, t).G
+        a_0 = self.accelerations_of(kin, keys, self.velocities(y_dot), G)
         if solve_rows(*self.directions(kin, modes), G, a_0)[1]:
             return modes
 
@@ -320,7 +356,8 @@ class ContactProblem:
         keys, kin = list(modes), forces.kin
         y_dot = np.zeros_like(y)
         self.response.rates(t, y, y_dot)
-        a_0 = (self.rows_of(kin, keys, self.velocities(y_dot)) - kin.gamma).ravel()
+        G = self.columns(kin, keys, t).G
+        a_0 = self.accelerations_of(kin, keys, self.velocities(y_dot), G)
         mu, turn = self.friction_of(keys).copy(), np.eye(3 * len(keys))
         columns = self.directions(kin, modes).columns
         place = 0
@@ -331,7 +368,6 @@ class ContactProblem:
             turn[:, 3 * k], mu[k] = columns[:, place], 0.0
             place += 1
         names = ", ".join(dict.fromkeys(self.names[c] for c, _ in keys))
-        G = self.columns(kin, keys, t).G
         f = solve_cone_problem(G @ turn, a_0, mu, forces.f, what=f"{names} at t = {t:.9g} s").f.copy()
         f[mu == 0.0, 1:] = 0.0
         return np.asarray((turn @ f.ravel()).reshape(-1, 3))
@@ -392,7 +428,7 @@ class ContactProblem:
         self.response.rates(t, y, y_dot)
         kin, mu = self.at(y, keys), self.friction_of(keys)
         answer = self.columns(kin, keys, t)
-        a_0 = (self.rows_of(kin, keys, self.velocities(y_dot)) - kin.gamma).ravel()
+        a_0 = self.accelerations_of(kin, keys, self.velocities(y_dot), answer.G)
         speed = np.where([key in stopped for key in keys], 0.0, np.hypot(kin.v[:, 1], kin.v[:, 2]))
         slides = [k for k, key in enumerate(keys) if mu[k] > 0.0 and (speed[k] > rest or key in sliding)]
         G, cone_mu = answer.G.copy(), mu.copy()

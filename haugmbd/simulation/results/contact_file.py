@@ -48,8 +48,18 @@ def problem_of(data: Mapping[str, Any], model: Model) -> ContactProblem:
     missing = [repr(name) for name in data["names"] if name not in of_model]
     if missing:
         raise UsageError(f"its contacts {', '.join(missing[:5])} are not parts of its model")
+    return ContactProblem(model, [of_model[name] for name in data["names"]], _law(data))
+
+
+def problem_of_structure(data: Mapping[str, Any], model: Model) -> ContactProblem | None:
+    """Return the contacts of a structure of a mechanism whose structure changes; None where none is on."""
+    return ContactProblem(model, model.contacts, _law(data)) if model.contacts else None
+
+
+def _law(data: Mapping[str, Any]) -> Any:
+    """Return the law of impacts of a file."""
     law = data.get("impact")
-    return ContactProblem(model, [of_model[name] for name in data["names"]], None if law is None else LAWS[law]())
+    return None if law is None else LAWS[law]()
 
 
 def segment_data(segment: ContactSegment | None) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from haugmbd.drivers.kinks import Break
 from haugmbd.errors import HaugmbdError, SimulationError, error_text
 from haugmbd.formulations.error_messages import names_singular_position
 from haugmbd.integrators.chain_state_space import ChainStateSpace
-from haugmbd.integrators.event_location import EventLocator, Moment
+from haugmbd.integrators.event_location import SHORTEST, EventLocator, Moment
 from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.singularities.singularity_crossing import crossing_search
 from haugmbd.integrators.state_space import MaximalStateSpace
@@ -167,7 +167,7 @@ class Run(Generic[R]):
         while True:
             stop = self.t_end if clock is None else clock.next_stop(p.t, self.t_end)
             found = self.breaks.next_after(p.t)
-            if found.before > p.t:
+            if found.before > p.t + SHORTEST * (1.0 + abs(p.t)):  # a run that begins nearer to a break begins behind it
                 self.reach(min(found.before, stop), method, k1, bar)
                 if self.exhausted or self.stop >= self.t_end:
                     return

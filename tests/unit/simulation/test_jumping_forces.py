@@ -69,6 +69,21 @@ def test_jumps_in_time(given, name):
     assert np.abs(result.energy().drift).max() < 2e-6
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("before", [0.0, 1e-16, 5e-16, 2e-15, 3e-14, 2e-13, 1e-12, 1e-9])
+def test_a_run_that_begins_just_before_a_jump_goes_on(before):
+    """As one does behind a switch at the time of the jump, which is located to 1e-13 s."""
+    system, body, joint = slider()
+    as_force(system, body, joint, lambda t: np.where(t < 0.7331, 3.0, -2.0))
+    state = system.compile().state().replace(t=0.7331 - before)
+    result = mbd.simulate(system, T_END, rtol=1e-10, atol=1e-12, state=state)
+    assert result["body"].r[-1, 0] == pytest.approx(-((T_END - 0.7331) ** 2), abs=1e-8)
+    switch = mbd.Event("at the jump", lambda t, state: t - 0.7331).then(kick=mbd.PointImpulse("kick", body, impulse=(1.0, 0, 0)))
+    x = mbd.simulate(system, T_END, rtol=1e-10, atol=1e-12, events=[switch])["body"].r[-1, 0]
+    after = T_END - 0.7331
+    assert x == pytest.approx(1.5 * 0.7331**2 + (3.0 * 0.7331 + 1.0) * after - after**2, abs=1e-9)
+
+
 # x'' = -5 sgn x: parabolas of 6 v / 10 s
 STATES = {
     "sign": lambda t, q, v: -5.0 * np.sign(q),
