@@ -90,9 +90,9 @@ def write_mjcf(system: System, path: str | FilePath, *, leave_out: bool = False)
     Notes
     -----
     Loops and couplings become equality constraints, which are soft in MuJoCo; rods, ropes over points and springs between points become
-    tendons, and constant forces and motors actuators, which `read_mjcf(path, control={})` reads. MuJoCo requires moments of inertia about all axes:
-    slender rods get one of 1e-9 of their largest, and the result says so. Velocities become a keyframe: `read_mjcf(path,
-    key="modelled")` reads the file with them.
+    tendons; constant forces and motors become actuators, which `read_mjcf(path, control={})` reads. MuJoCo requires moments of inertia
+    about all axes: slender rods get one of 1e-9 of their largest, and the result says so. Velocities become a keyframe:
+    `read_mjcf(path, key="modelled")` reads the file with them.
     Source: MuJoCo's documentation, XML reference.
     """
     path = checked(system, path, ".xml")

@@ -5,7 +5,7 @@ r"""What MJCF says by sites, tendons, actuators and small bodies: rods, ropes, s
     sum c_k q_k = 0              a fixed tendon, whose length an equality holds
     PointForce, Torque           an actuator at a site with the constant bias 1 and the force as its gear: along the axes of a site of the
                                  world, or of the body; `read_mjcf(control={})` reads it
-    JointForce, Motor            an actuator of each hinge or slide with the constant force as its bias and the gain 1, so that a control adds
+    JointForce, Motor            an actuator of each hinge or slide: the constant force is its bias, and a control is added to it
     others that close loops      TJ, CJ, Planar, UJ, PointOnLine, PointInPlane: a carriage without a weight worth the name on the joints
                                  that the first body has, closed to the second one by a weld, two connects, or one
 
