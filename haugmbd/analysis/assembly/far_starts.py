@@ -310,9 +310,6 @@ TINY = 12
 MANY, RESTARTS, FEW = 16, 12, 4
 """Number of other starts if the first does not close, of tiny, small and large models."""
 
-MOST_STEPS = 1400
-"""Steps of all searches of a tiny model, after which no other start is tried: some ten starts, which lead to nothing; half a second."""
-
 AGREE, ENOUGH, PLENTY = 1e-2, 4, 20
 """Relative difference of the sums of squares below which two searches have found the same closest pose; so many times it is believed, of a
 tiny model the second number: a dead centre that lies near the closed poses attracts most searches, ten starts one after another.
@@ -391,7 +388,7 @@ def _from_elsewhere(problem: Problem, signs: tuple[Sign, ...], rows: GeodesicRow
             sum_there, two = _sum(other), _sum(best)
             same = same + 1 if abs(sum_there - two) <= AGREE * two else same if sum_there > two else 0
             best = _closer(best, other)
-        if same >= enough or (nb <= TINY and steps >= MOST_STEPS):
+        if same >= enough:
             return Closing(best._replace(iterations=steps), k + 2)
     return Closing(best._replace(iterations=steps), restarts + 1)
 
