@@ -851,6 +851,28 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
 
         return write_contents(path, lambda: contents_of_result(self))
 
+    def report(self, path: str | Path) -> Path:
+        """Write a page about the run, and return its path: how it ended, largest reactions and loads, violations, energy, and events.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, .html: one page that needs no network. The largest values are those of the stored states.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        UsageError
+            For another ending, or a result without states.
+        """
+        from haugmbd.simulation.results.run_report import write_report  # noqa: PLC0415  imported only where a report is written
+
+        return write_report(self, path)
+
     def to_csv(self, path: str | Path) -> Path:
         """Write one line for each state, with columns such as `crank.r.x`, and return the path.
 
