@@ -64,7 +64,7 @@ ROWS = {
     "four-bar state": Row("a state of `batch(...).accelerations`, with multipliers, four-bar", "us", (1,), 0.6),
     "kinematics": Row("an instant of `kinematics`, over an RK4 step of the free mechanism", "", (1,), 2.0),
     "inverse dynamics": Row("an instant of `inverse_dynamics`, over an RK4 step", "", (LINKS, 30), 2.0),
-    "equilibrium": Row("`equilibrium`, a chain held by springs, far from it", "ms", (10, 40, 100), 50.0),
+    "equilibrium": Row("`equilibrium`, a chain held by springs, far from it", "ms", (10, 40, 100, 300), None, 1.5),
     "scissor lift": Row("`accelerations`, scissor lift", "us", (20, 60, 200), None, 1.2),
     "planets": Row("`accelerations`, planetary gear", "us", (12, 24, 48), None, 1.5),
     "compile": Row("`System.compile`, slider-crank", "ms", (1,), 1.5),
