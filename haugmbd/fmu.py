@@ -456,7 +456,7 @@ def _default_outputs(model: Model) -> Iterator[str]:
 def _variables(model: Model, items: Sequence[Any], linear: Linear) -> list[Variable]:
     """Return the variables in the order of their value references."""
     found = [Variable("time", "independent", TIME, unit="s")]
-    loads = {entry.load.name: entry.load for entry in model.loads}
+    loads = {load.name: load for load in model.force_elements}
     counts = dict[str, int]()
     several = [item.name.rpartition(".")[0] for item in items if item.kind == INPUT]
     for k, item in enumerate(items):
@@ -541,7 +541,7 @@ def _is_affine(model: Model) -> bool:
 
     A derivative with respect to inputs is then a difference, without an error but that of rounding.
     """
-    return all(isinstance(x.load.law, Viscous) for x in model.loads if isinstance(x.load, JointFriction))
+    return all(isinstance(load.law, Viscous) for load in model.loads_of(JointFriction))
 
 
 def _section(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION, RunMethods
-from haugmbd.simulation.run_options import Recorded, RunOutput
+from haugmbd.simulation.run_options import Recorded, RunLimits, RunOutput
 from haugmbd.simulation.simulate import result_of_short_run, run_system, with_sensor_notes
 from haugmbd.simulation.smooth_run import GroupSteps, ended, short_run, suited
 
@@ -101,8 +101,8 @@ class MemberRuns:
         starts, wanted = self.starts, self.wanted
         model, t = member_model(starts.model, starts.parameters, self.tables, k), float(starts.t[k])
         state = model.state().replace(t=t) if starts.states is None else State.from_y(t, starts.states[k], model.nb + 1)
-        options: dict[str, Any] = {"project_velocity": wanted.project_velocity, "budget": wanted.budget}
-        return with_sensor_notes(run_system(model, wanted.t_end, wanted.methods, wanted.output, state=state, **options))
+        asked = (model, wanted.t_end, wanted.methods, wanted.output, RunLimits(wanted.budget))
+        return with_sensor_notes(run_system(*asked, state=state, project_velocity=wanted.project_velocity))
 
     def short(self, k: int) -> Result | Deferred:
         """Run member k with its group, or in a workspace that members share."""

@@ -65,7 +65,7 @@ def parts_of(model: Model) -> Iterable[Any]:
     """Yield the bodies without the ground, the joints and the force elements of a model."""
     yield from model.bodies[1:]
     yield from (entry.part for entry in model.joints.values())
-    yield from (entry.load for entry in model.loads)
+    yield from model.force_elements
 
 
 def named_parameters(model: Model) -> dict[str, float]:

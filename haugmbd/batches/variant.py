@@ -59,7 +59,7 @@ def variant_system(model: Model, parameters: Sequence[Parameter], k: int) -> Sys
     memo |= {id(block): own for block, own in zip(given, blocks, strict=True)}
     for body in model.bodies[1:]:
         memo[id(body)] = body.varied(**values[id(body)]) if id(body) in values else body
-    parts: list[Any] = [*(entry.part for entry in model.joints.values()), *(entry.load for entry in model.loads)]
+    parts: list[Any] = [*(entry.part for entry in model.joints.values()), *model.force_elements]
     for part in parts:
         if id(part) in values:
             _put_varied(part, values[id(part)], memo)

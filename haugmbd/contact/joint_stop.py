@@ -28,6 +28,7 @@ from haugmbd.forces.base import ForceElement
 from haugmbd.forces.joint_loads.joint_coordinate import modelled_value
 from haugmbd.forces.joint_loads.joint_limit import JointLimit
 from haugmbd.math.body_columns import VELOCITY
+from haugmbd.model.immutable import once_per_model
 from haugmbd.model.inspection.identity import foreign_body_faults, number_of
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -156,9 +157,10 @@ def stops_of(loads: Iterable[ForceElement]) -> tuple[Contact, ...]:
     return (*limit_stops_of(loads), *rigid_limits_of(loads))
 
 
+@once_per_model
 def rigid_contacts(model: Model) -> tuple[Contact, ...]:
     """Return the rigid contacts of a model: those that were added, and the stops of JointLimits with a restitution."""
-    return (*model.contacts, *stops_of(entry.load for entry in model.loads))
+    return (*model.contacts, *stops_of(model.force_elements))
 
 
 def limit_stops_of(loads: Iterable[ForceElement]) -> tuple[JointStop, ...]:

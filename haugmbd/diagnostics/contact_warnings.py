@@ -136,7 +136,7 @@ class Impact(NamedTuple):
 def short_impact_notes(model: Model, events: Iterable[EventRecord], method: Any, t: Array, y: Array) -> list[RunNote]:
     """Return a note on the shortest impact of a run with states y (nt, ny) at t, if it is too short for the fixed steps of `method`."""
     h = method.step
-    if h is None:
+    if h is None or not (model.has_stops or model.has_contacts):
         return []
     events = tuple(events)
     impacts = [*_impacts(events, h), *([] if method.stops_at_kinks else _stepped_across(model, t, y))]
@@ -210,12 +210,11 @@ def _stepped_across(model: Model, t: Array, y: Array) -> list[Impact]:
 def _goes_through(model: Model, impact: Impact) -> bool:
     """Return whether the normal of a contact turns by more than a right angle during an impact."""
     for entry in model.loads:
-        if (
-            isinstance(entry.load, ContactForce) and entry.load.name == impact.name
-        ):  # several points are those of a plane: none turns
+        load = entry.load  # several points are those of a plane: none turns
+        if isinstance(load, ContactForce) and load.name == impact.name:
             states = np.stack([impact.before.y, impact.after.y])[:, : WIDTH * (model.nb + 1)]
             bodies = states.reshape(2, -1, WIDTH).swapaxes(0, 1)[list(entry.bodies)]
-            normals = entry.load.indentation(bodies).normal.reshape(2, -1, 3)
+            normals = load.indentation(bodies).normal.reshape(2, -1, 3)
             return bool((normals[0] * normals[1]).sum() < 0.0)
     return False
 
@@ -246,7 +245,7 @@ def _velocities(states: Iterable[State]) -> Array:
 
 def bristle_notes(model: Model, t: Array, y: Array) -> list[RunNote]:
     """Return a note for each LuGre friction whose bristles bend beyond their range at states y (nt, ny) at t (nt,)."""
-    notes, frictions = [], [entry.load for entry in model.loads if isinstance(entry.load, JointFriction)]
+    notes, frictions = [], model.loads_of(JointFriction)
     for load, row in zip(frictions, model.tables["FRICTION_INTS"] if frictions else (), strict=True):
         if not isinstance(load.law, LuGre) or not len(t):
             continue

@@ -123,7 +123,7 @@ def friction_entry(P: Pack, t: Array, y: Array, out: Array) -> tuple[int, int]:
 
 def friction_over_time(model: Model, t: npt.ArrayLike, y: npt.ArrayLike) -> dict[str, FrictionValues]:
     """Return friction at states y (nt, ny), by name of the element.  Raise the errors of the accelerations."""
-    loads = [entry.load for entry in model.loads if isinstance(entry.load, JointFriction)]
+    loads = model.loads_of(JointFriction)
     if not loads:
         return {}
     times, states = np.asarray(t, dtype=np.float64), np.asarray(y, dtype=np.float64)

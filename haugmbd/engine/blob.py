@@ -313,7 +313,7 @@ def check(model: Model, problem: Problem | None, method: RungeKutta) -> None:
     contacts = rigid_contacts(model)
     if contacts:
         faults.append(f"contacts {', '.join(repr(x.name) for x in contacts)} strike")
-    sticking = [x.load.where for x in model.loads if isinstance(x.load, JointFriction)]
+    sticking = [load.where for load in model.loads_of(JointFriction)]
     if may_stick(model):
         faults.append(f"{', '.join(sticking)} may stick, which Python decides")
     if problem is not None and Clock.of(problem, method) is not None:
@@ -612,7 +612,7 @@ def add_words(w: Writer, model: Model) -> None:
     for node in range(model.nb + 1, model.nb + 1 + len(model.tables["EDGES"])):
         if joints := joints_at(model, node):
             w.where.append((OF_NODE, node, w.text(f"the rows of {', '.join(map(repr, joints))}")))
-    rubbing = [entry.load for entry in model.loads if isinstance(entry.load, JointFriction)]
+    rubbing = model.loads_of(JointFriction)
     w.where += [(OF_FRICTION, k, w.text(f"friction {x.name!r} in joint {x.joint.name!r}")) for k, x in enumerate(rubbing)]
 
 

@@ -231,7 +231,7 @@ class Formulation(ABC):
                 remedy = f"Give it {'a mass' if without else 'a moment of inertia about that axis'}, or use {self.instead}."
                 faults.append(Fault(f"body {model.body_names[k]!r}", what, remedy))
             raise ModelError(faults)
-        loads = [entry.load for entry in model.loads if entry.load.reads_reaction]
+        loads = [load for load in model.force_elements if load.reads_reaction]
         if loads and (self.multipliers is Multipliers.APPROXIMATE or self.chains_only):
             how = "works in joint coordinates" if self.chains_only else "has approximate multipliers"
             what = f"its friction depends on what the joint carries, and {name} {how}"

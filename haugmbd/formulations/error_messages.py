@@ -128,7 +128,7 @@ def _step_too_small(f: Failure) -> str:
     needed = f"the error control needs a step of {f.number:.3g} s at t = {f.t:.6g} s"
     if singular := _singular_nearby(f, NEARLY):
         return f"{needed}, at {singular}"
-    dry = [_words(entry.load) for entry in f.model.loads if isinstance(entry.load, JointFriction) and entry.load.law.is_exact]
+    dry = [_words(load) for load in f.model.loads_of(JointFriction) if load.law.is_exact]
     jams = f"; or {' or '.join(dry)} grows without bound with the reaction that it causes, and jams (Painleve)" if dry else ""
     return (
         f"{needed}. "
@@ -348,7 +348,7 @@ def _friction_at_rest(f: Failure) -> str:
 
 def _friction_at(model: Model, line: int) -> JointFriction:
     """Return the joint friction of a line of the tables."""
-    return [entry.load for entry in model.loads if isinstance(entry.load, JointFriction)][line]
+    return model.loads_of(JointFriction)[line]
 
 
 def _words(load: JointFriction) -> str:

@@ -251,7 +251,7 @@ def check_compliant(model: Any, result: Any) -> ContactCheck:
     """Return the check of compliant contacts: how far the bodies overlap, and how far friction is from Coulomb's law."""
     t, length = result.t, float(model.length)
     overlap, coulomb = np.zeros(len(t)), np.zeros(len(t))
-    forces = [entry.load for entry in model.loads if entry.load.is_contact]
+    forces = [load for load in model.force_elements if load.is_contact]
     values = [result.contact(load.name) for load in forces]
     largest = max((float(np.abs(one.normal_force).max(initial=0.0)) for one in values), default=0.0) or 1.0
     for load, one in zip(forces, values, strict=True):

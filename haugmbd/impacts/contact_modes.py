@@ -86,7 +86,7 @@ class ContactModes:
     def _closed(self, joints: list[Joint], state: State) -> Model:
         """Return a model with the joints of the system and more.  The rows that the free model drops come first, and stay dropped."""
         free, more = self.free, len(joints) - len(self._joints_of_free)
-        loads, gravity = [entry.load for entry in free.loads], np.array(free.gravity)
+        loads, gravity = free.force_elements, np.array(free.gravity)
         model = build_model(free.name, free.bodies, joints, loads, gravity, network=free.network, layout=free.layout)
         known = free.redundancy
         gaps = np.append(known.gaps, np.zeros(more))

@@ -83,7 +83,7 @@ class Impact:
         return self.impulse.energy_after
 
     def __repr__(self) -> str:
-        turning = {stop.name for stop in limit_stops_of(entry.load for entry in self.impulse.model.loads) if stop.coordinate.turns}
+        turning = {stop.name for stop in limit_stops_of(self.impulse.model.force_elements) if stop.coordinate.turns}
         units = {name: "N m s" if name in turning else "N s" for name in self.normal}
         return f"Impact at t = {self.t:g} s: {', '.join(f'{name!r} {f:.6g} {units[name]}' for name, f in self.normal.items())}"
 

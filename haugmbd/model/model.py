@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ from haugmbd.control.diagram.network import Network
 from haugmbd.deprecated import public_class
 from haugmbd.drivers import Driver, compile_drivers
 from haugmbd.errors import SimulationError
+from haugmbd.forces.base import ForceElement
 from haugmbd.forces.mass_in_time import MassInTime
 from haugmbd.formats import view
 from haugmbd.friction.routine import FRICTION, NO_FRICTION
@@ -56,6 +57,8 @@ OF_ROWS_AND_BODIES = (
 
 MOST_KEPT = 1_000_000
 """Largest number of numbers of a workspace that is kept for the next evaluation: a new one costs little beside what is done in it."""
+
+Load = TypeVar("Load", bound=ForceElement)
 
 Explainer: TypeAlias = "Callable[[Model, str | int | None, State | None], Explanation | RowExplanation]"
 """explainer(model, which, state): the equations as text, see `Model.explain`."""
@@ -177,6 +180,15 @@ class Model(Pictured):
     def length(self) -> float:
         """The characteristic length [m] that absolute tolerances are measured with, see `model.length`."""
         return float(self.tables["LENGTH"][0, 0])
+
+    @cached_property
+    def force_elements(self) -> tuple[ForceElement, ...]:
+        """The force elements, in the order of `loads`."""
+        return tuple(entry.load for entry in self.loads)
+
+    def loads_of(self, kind: type[Load]) -> list[Load]:
+        """Return the force elements of a class, in the order of `loads`."""
+        return [load for load in self.force_elements if isinstance(load, kind)]
 
     @cached_property
     def has_contacts(self) -> bool:

@@ -169,8 +169,7 @@ def at_state(system: System, state: State) -> System:
 
 def model_document(model: Model) -> Document:
     """Return the document of a compiled model, for results. Raise ModelFileError if a file cannot hold it."""
-    joints = [entry.part for entry in model.joints.values()]
-    loads = [entry.load for entry in model.loads]
+    joints, loads = [entry.part for entry in model.joints.values()], list(model.force_elements)
     contacts, off = list(model.contacts), frozenset[str]()
     if model.parts is not None:
         joints, loads, contacts = list(model.parts.joints), list(model.parts.loads), list(model.parts.contacts)

@@ -78,7 +78,7 @@ def laws_of_steps(model: Model, t: Array, y: Array) -> list[tuple[slice, Law]]:
 
 def _slides(model: Model, t: Array, y: Array) -> Array:
     """Return the directions of sliding in each step, (nt - 1, nf). Raise UsageError for a joint of several rates that comes to rest."""
-    loads = [entry.load for entry in model.loads if isinstance(entry.load, JointFriction)]
+    loads = model.loads_of(JointFriction)
     if not may_stick(model):
         return np.full((max(len(t) - 1, 1), len(loads)), np.nan)
     watch, exact = Watch(model), np.array([load.is_exact for load in loads])
@@ -106,7 +106,7 @@ def _slides(model: Model, t: Array, y: Array) -> Array:
 
 def need_one_rate(model: Model, loads: Sequence[JointFriction], t: Array, y: Array) -> None:
     """Raise UsageError if bristles in a joint of several rates come to rest, where their law has a corner."""
-    every = [entry.load for entry in model.loads if isinstance(entry.load, JointFriction)]
+    every = model.loads_of(JointFriction)
     several = [k for k, load in enumerate(every) if load in loads and model.tables["FRICTION_INTS"][k, at.CHANNELS] > 1]
     if not several:
         return
@@ -135,7 +135,7 @@ def _pushes(model: Model, y: Array) -> Flags:
 # ---------------------------------------------------------------------------------------------------------------- what ends a law
 def guards(before: Law, after: Law, model: Model) -> Iterator[tuple[str, Callable[[Model], Callable[..., float]]]]:
     """Yield what may have ended a law: a name, and the function of a model that returns g(t, y)."""
-    loads = [entry.load for entry in model.loads if isinstance(entry.load, JointFriction)]
+    loads = model.loads_of(JointFriction)
     for k, load in enumerate(loads):
         if np.isfinite(before.slides[k]) and before.slides[k] != after.slides[k]:
             what = "slips" if before.slides[k] == 0.0 else "stops"

@@ -223,7 +223,7 @@ class Motion:
         derivative is that of their discrete solution.
         """
         T, Y = np.array(T), np.array(Y)
-        loads = [e.load for e in piece.model.loads if isinstance(e.load, JointFriction) and e.load.law.has_state]
+        loads = [load for load in piece.model.loads_of(JointFriction) if load.law.has_state]
         if not loads or self.step is not None or len(T) < 2:  # noqa: PLR2004
             return Instants(np.zeros(0), np.zeros((0, Y.shape[1])))
         need_one_rate(piece.model, loads, T, Y)

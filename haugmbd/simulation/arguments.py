@@ -21,7 +21,6 @@ from haugmbd.integrators import RK4, DormandPrince
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.default_number import DefaultNumber
 from haugmbd.integrators.events import Switch
-from haugmbd.integrators.initial_state import consistent_start
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.model.inspection.driver_breaks import interval_faults
 from haugmbd.model.inspection.given import need_state
@@ -191,16 +190,9 @@ def check_drivers(model: Model, t_start: float, t_end: float) -> None:
         raise ModelError(faults)
 
 
-def checked_start(model: Model, method: Integrator, start: State, t_end: float, every: int, *, project_velocity: bool) -> State:
-    """Return the state with which a run begins. Raise UsageError or ModelError for an interval, step, drivers or state that do not fit."""
-    check_interval(method, start.t, t_end, every)
-    check_drivers(model, start.t, t_end)
-    return consistent_start(model, model.pack(), start, project_velocity=project_velocity)
-
-
 def check_friction(model: Model, method: Integrator) -> None:
     """Raise UsageError if the method cannot treat the friction in the joints of the model."""
-    loads = [entry.load for entry in model.loads]
+    loads = model.force_elements
     name = type(method).__name__
     exact = [repr(load.name) for load in loads if load.is_exact]
     if exact and not (method.one_step and method.takes_friction):
@@ -231,7 +223,7 @@ def check_interval(method: Integrator, t_start: float, t_end: float, every: int)
 
 def rigid_stop(system: System | Model) -> str:
     """Return the first JointLimit with a restitution, or rigid contact; "" if there is none."""
-    loads = system.loads if isinstance(system, System) else [entry.load for entry in system.loads]
+    loads = system.loads if isinstance(system, System) else system.force_elements
     limits = (load.where for load in loads if load.impulsive)
     return next(chain(limits, (contact.where for contact in system.contacts)), "")
 

@@ -152,7 +152,7 @@ def input_of(part: Any) -> InputPart | None:
 
 def inputs_of(model: Model) -> dict[str, InputPart]:
     """Return all that can be an input of a model, by name."""
-    parts: Iterable[Any] = (*(entry.load for entry in model.loads), *(entry.part for entry in model.joints.values()))
+    parts: Iterable[Any] = (*model.force_elements, *(entry.part for entry in model.joints.values()))
     found = [one for one in map(input_of, parts) if one is not None]
     return {one.name: one for one in found}
 

@@ -99,7 +99,7 @@ class QuantityReader:
 
     def __init__(self, model: Model, given: Any, who: str) -> None:
         self.model, self.who = model, who
-        loads, joints = ({entry.load.name: entry.load for entry in model.loads}, {name: e.part for name, e in model.joints.items()})
+        loads, joints = ({load.name: load for load in model.force_elements}, {name: e.part for name, e in model.joints.items()})
         blocks = {} if model.network is None else {block.name: block for block in model.network.blocks}
         self._scope = Scope(joints, loads, blocks, {})
         self._number = {body: k for k, body in enumerate(model.bodies)}

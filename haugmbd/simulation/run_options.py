@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import NamedTuple
 
 import numpy.typing as npt
@@ -24,7 +25,10 @@ them, so that large restitutions are within the limit."""
 
 @dataclass(frozen=True)
 class RunOutput:
-    """The arguments of `simulate` that say what is recorded."""
+    """The arguments of `simulate` that say what is recorded.
+
+    take, keeps_ends: see `Recording`
+    """
 
     t_eval: npt.ArrayLike | None = None
     events: Sequence[Event] = ()
@@ -32,6 +36,21 @@ class RunOutput:
     store_every: int = 1
     progress: bool = False
     record_method: bool = False
+    take: Callable[[Array, Array], None] | None = None
+    keeps_ends: bool = False
+
+
+@dataclass(frozen=True)
+class RunLimits:
+    """How far a run goes.
+
+    budget: longest time that it may take [s];  until: time [s] from which on its steps are not needed
+    most: impacts and openings of rigid contacts and stops per second of simulated time
+    """
+
+    budget: float | None = None
+    until: float = inf
+    most: float = MOST_PER_SECOND
 
 
 class Recording(NamedTuple):

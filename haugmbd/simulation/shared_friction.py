@@ -33,15 +33,15 @@ SAME = 1e-7
 
 def by_bearings(model: Model) -> tuple[str, ...]:
     """Return the names of the frictions whose bearings have a stiffness, in a model with dependent rows; () for most models."""
-    loads = (entry.load for entry in model.loads) if model.redundancy.dropped else ()
-    return tuple(load.name for load in loads if isinstance(load, JointFriction) and load.bearing_stiffness is not None)
+    frictions = model.loads_of(JointFriction) if model.redundancy.dropped else ()
+    return tuple(friction.name for friction in frictions if friction.bearing_stiffness is not None)
 
 
 def shared_frictions(model: Model, start: State) -> tuple[Fault, ...]:
     """Return a fault for each friction by reactions that neither the joints nor their bearings decide; () for most models."""
     if not model.redundancy.dropped or not any(entry.load.reads_reaction for entry in model.loads):
         return ()
-    loads = [entry.load for entry in model.loads]
+    loads = model.force_elements
     return tuple(shared_load_faults(model, evaluate(model, start), model.redundancy, loads, model.length))
 
 
@@ -50,7 +50,7 @@ def notes_on_shared(model: Model, start: State) -> list[RunNote]:
     faults, bearings = shared_frictions(model, start), by_bearings(model)
     by_rule = isinstance(model.redundancy.rule, MinimumNorm)
     if bearings and by_rule:
-        raise ModelError(two_choices([entry.load for entry in model.loads]))
+        raise ModelError(two_choices(model.force_elements))
     if bearings and not faults:
         named = ", ".join(map(repr, bearings))
         text = f"redundant rows share the load: what the joints carry, and their friction, rest on bearing_stiffness= of {named}"

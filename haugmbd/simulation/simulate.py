@@ -21,7 +21,7 @@ from haugmbd.contact.joint_stop import rigid_contacts
 from haugmbd.deprecated import check_keywords
 from haugmbd.diagnostics.contact_warnings import deep_contact_notes, lift_off_events
 from haugmbd.diagnostics.reaction_signals import bind, with_signals
-from haugmbd.diagnostics.run_warnings import delay_notes, issue
+from haugmbd.diagnostics.run_warnings import RunNote, delay_notes, issue
 from haugmbd.errors import UsageError
 from haugmbd.formulations import Formulation
 from haugmbd.formulations.accelerations import check_formulation
@@ -31,7 +31,6 @@ from haugmbd.integrators.events import read_events
 from haugmbd.integrators.initial_state import check_start, projected
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.integrators.state_space import MaximalStateSpace
-from haugmbd.integrators.step_context import Problem
 from haugmbd.math.blas_threads import one_blas_thread
 from haugmbd.model.dependent_rows import MinimumNorm, Rule, check_rule
 from haugmbd.model.inspection.given import no_tolerance
@@ -47,7 +46,6 @@ from haugmbd.simulation.arguments import (
     check_numbers,
     choose_integrator,
     needs_switching,
-    wanted_times,
 )
 from haugmbd.simulation.compatibility import resolve_stabilization
 from haugmbd.simulation.recorded_result import ResultMaker, has_large_matrices, settings_of
@@ -55,11 +53,13 @@ from haugmbd.simulation.replay import Replay
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.sensor import Sensor, all_sensors, sensor_notes
 from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION, RunMethods
-from haugmbd.simulation.run_options import MOST_PER_SECOND, Recorded, Recording, RunOutput
+from haugmbd.simulation.run_options import MOST_PER_SECOND, Recorded, Recording, RunLimits, RunOutput
+from haugmbd.simulation.run_task import RunTask
 from haugmbd.simulation.shared_friction import by_bearings, need_the_least_at, notes_on_shared
 from haugmbd.simulation.smooth_run import short_run
 from haugmbd.system.in_plane import model_in_plane, need_in_plane
 from haugmbd.system.system import System
+from haugmbd.workspace.layout import Pack
 
 if TYPE_CHECKING:
     from haugmbd.serial_chain.base import ChainState
@@ -68,6 +68,8 @@ if TYPE_CHECKING:
 
 ALL_STEPS = RunOutput()
 """Every step is stored, and nothing else is recorded."""
+NO_LIMITS = RunLimits()
+"""To its end, however long it takes."""
 
 
 @check_keywords
@@ -211,131 +213,136 @@ def simulate(
             return simulate_chain(system, t_end, method, output, state=state, tau=tau, wrenches=wrenches, budget=budget)
     if tau is not None or wrenches is not None:
         raise UsageError("tau and wrenches belong to a SerialChain; on a System forces are parts: system.add(Torque(...)).")
-    methods = RunMethods(method, formulation, stabilization, redundancy, impact)
-    result = run_system(
-        system,
-        t_end,
-        methods,
-        output,
-        state=state,
-        project_velocity=project_velocity,
-        tolerance=tolerance,
-        budget=budget,
-        most=most_per_second,
-    )
-    result = with_sensor_notes(result)
+    check_kinds(system, state, stabilization)
+    assert state is None or isinstance(state, State)
+    rule = resolve_stabilization(formulation, method, stabilization, PROJECTION)
+    model = _compiled(system, tolerance, redundancy)
+    methods, limits = RunMethods(method, formulation, stabilization, redundancy, impact), RunLimits(budget, most=most_per_second)
+    start = model.state() if state is None else state
+    task = RunTask(model, start, t_end, methods, rule, output, limits, run_again, project_velocity)
+    result = with_sensor_notes(_run(task, state))
     issue(result.outcome)
     return result
 
 
 def run_system(
-    system: Any,
+    model: Model,
     t_end: float,
     methods: RunMethods,
     output: RunOutput = ALL_STEPS,
+    limits: RunLimits = NO_LIMITS,
     *,
-    state: Any = None,
+    state: State | None = None,
     project_velocity: bool = False,
-    tolerance: float | None = None,
-    budget: float | None = None,
-    until: float = np.inf,
-    take: Callable[[Array, Array], None] | None = None,
-    most: float = MOST_PER_SECOND,
-    keeps_ends: bool = False,
     one_structure: bool = False,
 ) -> Result:
     """Return the result of a run, as `simulate` does, without issuing its warnings.
 
-    until: time [s] to which it is needed;  take: takes its states (t, y) in parts, see `Recording`
-    keeps_ends: whether the first and the last state are stored beside those of t_eval
     one_structure: whether it is a part of a run with switches, between two of them
     """
-    method, formulation, record_method = methods.integrator, methods.formulation, output.record_method
-    check_kinds(system, state, methods.stabilization)
-    rule = resolve_stabilization(formulation, method, methods.stabilization, PROJECTION)
-    model = _compiled(system, tolerance, methods.redundancy)
+    rule = resolve_stabilization(methods.formulation, methods.integrator, methods.stabilization, PROJECTION)
+    start = model.state() if state is None else state
+    task = RunTask(model, start, t_end, methods, rule, output, limits, run_again, project_velocity)
+    return _run(task, state, one_structure)
+
+
+def _run(task: RunTask, state: State | None, one_structure: bool = False) -> Result:
+    """Return the result of a run;  state: that was given, None for the modelled one"""
+    model, start, methods, output = task.model, task.start, task.methods, task.output
     if not one_structure and needs_switching(model, output.events, state):
         from haugmbd.simulation.switching import run_with_switches  # noqa: PLC0415  most runs keep their structure
 
-        run = partial(run_system, until=until, most=most, one_structure=True)
-        return run_with_switches(model, t_end, methods, output, run, state, project_velocity, budget, most)
-    whole = model
+        return run_with_switches(task, partial(run_system, one_structure=True))
     if methods.redundancy is not None:
         check_rule(methods.redundancy)
-        model = model.with_redundancy(methods.redundancy)
-    start = state if isinstance(state, State) else model.state()
-    contacts, shared = rigid_contacts(model), notes_on_shared(model, start)
+        task = replace(task, model=model.with_redundancy(methods.redundancy))
+    contacts, shared = rigid_contacts(task.model), notes_on_shared(task.model, start)
     if contacts and shared:
         raise UsageError(
             f"{shared[0].text}. With rigid contacts this is not known along the run: take ContactForce, or leave the friction out."
         )
-    times = wanted_times(output.t_eval, start.t, t_end)
-    if record_method and times is not None and method.lam_at_steps:
+    if output.record_method and output.t_eval is not None and methods.integrator.lam_at_steps:
         raise UsageError(
-            f"record_method=True keeps what {type(method).__name__} solved for at its steps, and t_eval asks for states between them: "
-            "leave out t_eval."
+            f"record_method=True keeps what {type(methods.integrator).__name__} solved for at its steps, and t_eval asks for states "
+            "between them: leave out t_eval."
         )
     if contacts:
         from haugmbd.simulation.hybrid.run_of_contacts import run_of_contacts  # noqa: PLC0415  most models have no contacts
 
-        return run_of_contacts(
-            model,
-            contacts,
-            start,
-            t_end,
-            methods,
-            output,
-            plain=all(contact.is_plain for contact in contacts),
-            rule=rule,
-            project_velocity=project_velocity,
-            budget=budget,
-            until=until,
-            most=most,
-            again=run_again,
-        )
+        return run_of_contacts(task, contacts, plain=all(contact.is_plain for contact in contacts))
+    return _smooth_run(task, model, shared)
+
+
+def _smooth_run(task: RunTask, whole: Model, shared: list[RunNote]) -> Result:
+    """Return the result of a run without rigid contacts.
+
+    whole: the model without the rule for multipliers of the methods;  shared: notes on what its friction rests on
+    """
+    model, method, formulation, output, limits = task.model, task.integrator, task.methods.formulation, task.output, task.limits
+    times, record_method, t_end = task.times, output.record_method, task.t_end
     bind(model)
     given, lift_off = with_signals(model, read_events(output.events)), lift_off_events(model)
     events = read_events((*given, *lift_off)) if lift_off else given
-    sensors = all_sensors(model, output.sensors) if take is None else ()
-    check_interval(method, start.t, t_end, output.store_every)
-    check_drivers(model, start.t, t_end)
-    check_friction(model, method)
-    check_start(model, start, project_velocity=project_velocity)  # its workspace is gone when that of the run is made
-    pack = None
-    if project_velocity:  # whatever the formulation: runs with each start from one state
-        pack = rule.fitted(model, formulation.pack(model))
-        start = projected(model, pack if formulation.block_factor else model.pack(), start)
+    sensors = all_sensors(model, output.sensors) if output.take is None else ()
+    start, pack = _checked_start(task)
     made_by = None if record_method or method.own_multipliers else model_in_plane(whole)  # with fewer rows
     if made_by is not None:
         need_in_plane(made_by, np.array([start.t]), start.y[None])
-    deep = deep_contact_notes(model, start.t, start.flat) if model.has_contacts else []
-    again = methods if methods.redundancy is None else replace(methods, redundancy=None)  # the model has it
-    maker = ResultMaker(model, methods, rule, settings_of(methods), times, output.store_every, record_method, until)
-
-    def record(found: Recorded) -> Result:
-        if made_by is not None:
-            need_in_plane(made_by, found.t, found.y)
-        replay = Replay(start.t, start.y, t_end, float(found.t[-1]), again, exact=times is None)
-        if shared and (method.lam_at_steps or not by_bearings(model)):
-            need_the_least_at(model, found.t, found.y)
-        return maker.make(
-            found, pack, found.events, [*deep, *shared], delay_notes(model, start), _replays=(replay,), _again=run_again
-        )
-
+    record = _recorder(task, start, made_by, shared)
     plain = times is None and output.store_every == 1 and not (record_method or output.progress)
-    plain = plain and budget is None and take is None and until == np.inf and not (events or sensors)
+    plain = plain and limits.budget is None and output.take is None and limits.until == np.inf and not (events or sensors)
     bodies = model.nb + 1 if record_method and method.lam_at_steps else 0
-    recording = Recording(times, output.store_every, events, sensors, bodies, keeps_ends=keeps_ends, take=take)
+    recording = Recording(times, output.store_every, events, sensors, bodies, output.keeps_ends, output.take)
     with one_blas_thread(has_large_matrices(model, formulation)):
         runs = model if made_by is None else made_by
-        found = short_run(runs, method, formulation, rule, start, t_end) if plain else None
+        found = short_run(runs, method, formulation, task.rule, start, t_end) if plain else None
         if found is not None:
-            return record(found)
-        pack = rule.fitted(runs, formulation.pack(runs)) if pack is None or runs is not model else pack
-        problem = Problem(MaximalStateSpace(runs), pack, rule.rates, rule.post_step, rule.options(), start.t, start.y)
+            return record(pack, found)
+        pack = task.rule.fitted(runs, formulation.pack(runs)) if pack is None or runs is not model else pack
+        problem = task.rule.problem(MaximalStateSpace(runs), pack, start.t, start.y)
         from haugmbd.simulation.stepping.run import Run  # noqa: PLC0415  short runs need no loop
 
-        return Run(problem, method, t_end, recording, record, budget=budget, until=until).run(output.progress)
+        return Run(problem, method, t_end, recording, partial(record, pack), budget=limits.budget, until=limits.until).run(
+            output.progress
+        )
+
+
+def _checked_start(task: RunTask) -> tuple[State, Pack | None]:
+    """Return the state with which a smooth run begins, and the tables where it was projected with them.
+
+    Raise the errors of arguments and of a state that do not fit.
+    """
+    model, start, formulation = task.model, task.start, task.methods.formulation
+    check_interval(task.integrator, start.t, task.t_end, task.output.store_every)
+    check_drivers(model, start.t, task.t_end)
+    check_friction(model, task.integrator)
+    check_start(model, start, project_velocity=task.project_velocity)  # its workspace is gone when that of the run is made
+    if not task.project_velocity:
+        return start, None
+    pack = task.rule.fitted(model, formulation.pack(model))  # whatever the formulation: runs with each start from one state
+    return projected(model, pack if formulation.block_factor else model.pack(), start), pack
+
+
+def _recorder(
+    task: RunTask, start: State, made_by: Model | None, shared: list[RunNote]
+) -> Callable[[Pack | None, Recorded], Result]:
+    """Return the function that makes the result of what a smooth run has recorded;  made_by: its model in the plane, None without"""
+    model, methods, times = task.model, task.methods, task.times
+    deep = deep_contact_notes(model, start.t, start.flat) if model.has_contacts else []
+    again = methods if methods.redundancy is None else replace(methods, redundancy=None)  # the model has it
+    settings, output = settings_of(methods), task.output
+    maker = ResultMaker(model, methods, task.rule, settings, times, output.store_every, output.record_method, task.limits.until)
+
+    def record(pack: Pack | None, found: Recorded) -> Result:
+        if made_by is not None:
+            need_in_plane(made_by, found.t, found.y)
+        replay = Replay(start.t, start.y, task.t_end, float(found.t[-1]), again, exact=times is None)
+        if shared and (task.integrator.lam_at_steps or not by_bearings(model)):
+            need_the_least_at(model, found.t, found.y)
+        notes = [*deep, *shared]
+        return maker.make(found, pack, found.events, notes, delay_notes(model, start), _replays=(replay,), _again=run_again)
+
+    return record
 
 
 def with_sensor_notes(result: Result) -> Result:
@@ -358,28 +365,20 @@ def run_again(
 
     take: takes its states (t, y) in parts; the result has the last ones
     """
-    methods, model, output = one.methods, result.model, RunOutput(t_eval)
-    problem = result._contact_problem
+    methods, model, start = one.methods, result.model, one.start(result.model)
+    output, limits, problem = (
+        RunOutput(t_eval, take=take),
+        RunLimits(until=until, most=one.most or MOST_PER_SECOND),
+        result._contact_problem,
+    )
     if problem is None and result._mechanism is None:
-        return run_system(model, one.t_end, methods, output, state=one.start(model), until=until, take=take)
+        return run_system(model, one.t_end, methods, output, limits, state=start)
     from haugmbd.simulation.hybrid.run_of_contacts import run_of_contacts  # noqa: PLC0415  most models have no contacts
 
     rule = resolve_stabilization(methods.formulation, methods.integrator, methods.stabilization, PROJECTION)
     contacts = tuple(result.contacts.values()) if problem is None else problem.contacts
-    return run_of_contacts(
-        model,
-        contacts,
-        one.start(model),
-        one.t_end,
-        methods,
-        output,
-        plain=problem is None,
-        rule=rule,
-        until=until,
-        most=one.most,
-        again=run_again,
-        checked=True,
-    )
+    task = RunTask(model, start, one.t_end, methods, rule, output, limits, run_again, repeats=True)
+    return run_of_contacts(task, contacts, plain=problem is None)
 
 
 def _compiled(system: System | Model, tolerance: float | None, redundancy: Rule | None) -> Model:

@@ -35,7 +35,7 @@ from haugmbd.integrators.singularities.singularity_crossing import CrossingSearc
 from haugmbd.integrators.singularities.singularity_search import SingularSearch, may_be_singular
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_batch import StepBatch
-from haugmbd.integrators.step_context import OPTIONS, Problem
+from haugmbd.integrators.step_context import OPTIONS
 from haugmbd.integrators.stick_slip.watched_quantities import may_stick
 from haugmbd.integrators.watches.event_watch import NO_EVENTS
 from haugmbd.integrators.watches.rank_watch import NO_WATCH
@@ -175,9 +175,7 @@ class SmoothRun:
         self.pack = pack = NEWTON_EULER.pack(model)
         self.new_work = pack.work.copy()
         space = MaximalStateSpace(model)
-        self.problem = Problem(
-            space, pack, PROJECTION.rates, PROJECTION.post_step, PROJECTION.options(), 0.0, np.zeros(model.y0.size)
-        )
+        self.problem = PROJECTION.problem(space, pack, 0.0, np.zeros(model.y0.size))
         self.names, self.columns = space.spinning()
         self.length = model.length
         self.search = SingularSearch(model, pack.callback) if self.needs.singular else None

@@ -584,7 +584,7 @@ class Stepper:
         if project_velocity:
             start = projected(self._model, pack if formulation.block_factor else self._model.pack(), start)
         self._start = start
-        problem = Problem(MaximalStateSpace(self._model), pack, rule.rates, rule.post_step, rule.options(), start.t, start.y)
+        problem = rule.problem(MaximalStateSpace(self._model), pack, start.t, start.y)
         if is_smooth(self._model, method):
             self._steps = CompiledSteps(problem, method, self.h, self._reader)  # type: ignore[arg-type]
         else:

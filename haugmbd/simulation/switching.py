@@ -53,8 +53,7 @@ from haugmbd.simulation.recorded_result import settings_of
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.segments import at_times
 from haugmbd.simulation.results.switch_record import SwitchRecord
-from haugmbd.simulation.run_methods import RunMethods
-from haugmbd.simulation.run_options import RunOutput
+from haugmbd.simulation.run_task import RunTask
 from haugmbd.system.checks.constraint_residuals import position_faults, state_faults
 from haugmbd.system.structures import Structure, Structures, structures_of
 
@@ -71,21 +70,12 @@ STILL = 1e-12
 """Relative to the largest velocity: a smaller change of velocities at a switch is rounding, and no impact."""
 
 RunPart = Callable[..., Result]
-"""run(model, t_end, methods, output, state=, ...): the run of one structure, as `run_system`."""
+"""run(model, t_end, methods, output, limits, state=, ...): the run of one structure, as `run_system`."""
 
 
-def run_with_switches(
-    model: Model,
-    t_end: float,
-    methods: RunMethods,
-    output: RunOutput,
-    run: RunPart,
-    state: State | None,
-    project_velocity: bool,
-    budget: float | None,
-    most: float,
-) -> Result:
+def run_with_switches(task: RunTask, run: RunPart) -> Result:
     """Return the result of a motion whose structure changes, as `run_system` of one structure;  run: `run_system`"""
+    model = task.model
     delays = () if model.network is None else model.network.delays
     if delays:
         names = ", ".join(block.where for block in delays)
@@ -98,26 +88,16 @@ def run_with_switches(
         raise UsageError(
             f"a run with switches does not take contacts with friction yet: {', '.join(map(repr, rough))}. Give mu=0, or compliant ones."
         )
-    start = model.state() if state is None else state
-    return _SwitchedRun(structures_of(model), t_end, methods, output, run, budget, most).run(start, project_velocity)
+    return _SwitchedRun(structures_of(model), task, run).run(task.start, task.project_velocity)
 
 
 class _SwitchedRun:
     """The parts of a motion, one after the other."""
 
-    def __init__(
-        self,
-        structures: Structures,
-        t_end: float,
-        methods: RunMethods,
-        output: RunOutput,
-        run: RunPart,
-        budget: float | None,
-        most: float,
-    ) -> None:
-        self.structures, self.t_end, self.methods, self.output, self.run_part = structures, t_end, methods, output, run
-        self.budget, self.most, self.began = budget, most, time.perf_counter()
-        self.events = with_signals(structures.initial, tuple(map(counting_turns, read_events(output.events))))
+    def __init__(self, structures: Structures, task: RunTask, run: RunPart) -> None:
+        self.structures, self.t_end, self.methods, self.output = structures, task.t_end, task.methods, task.output
+        self.run_part, self.limits, self.began = run, task.limits, time.perf_counter()
+        self.events = with_signals(structures.initial, tuple(map(counting_turns, read_events(task.output.events))))
         self.events = read_events((*self.events, *events_of(structures.initial)))
         self.switches = {event.name: event for event in self.events if isinstance(event, Switch)}
         self.parts: list[Result] = []
@@ -268,18 +248,11 @@ class _SwitchedRun:
         times = None if self.times is None else self.times[self.times > state.t]
         if times is not None and not len(times):
             times = np.array([self.t_end])
-        output = replace(self.output, t_eval=times, events=tuple(armed))
-        left = None if self.budget is None else max(self.budget - (time.perf_counter() - self.began), SHORTEST)
-        part = self.run_part(
-            model,
-            self.t_end,
-            self.methods,
-            output,
-            state=state,
-            project_velocity=project_velocity,
-            budget=left,
-            keeps_ends=self.times is not None,
-        )
+        output = replace(self.output, t_eval=times, events=tuple(armed), keeps_ends=self.times is not None)
+        budget = self.limits.budget
+        left = None if budget is None else max(budget - (time.perf_counter() - self.began), SHORTEST)
+        limits = replace(self.limits, budget=left)
+        part = self.run_part(model, self.t_end, self.methods, output, limits, state=state, project_velocity=project_velocity)
         if self._jumped:
             part = _with_events(part, self._jumped)
             self._jumped = []
@@ -478,11 +451,12 @@ class _SwitchedRun:
 
     def _count(self, t: float) -> None:
         """Raise SimulationError if switches occur more often than the limit."""
-        recent = self.records[-int(self.most) - 1 :]
-        if len(recent) > self.most and t - recent[0].t < 1.0:
+        most = self.limits.most
+        recent = self.records[-int(most) - 1 :]
+        if len(recent) > most and t - recent[0].t < 1.0:
             names = ", ".join(map(repr, dict.fromkeys(name for one in recent for name in one.names)))
             raise SimulationError(
-                f"more than {self.most:g} switches in a second of simulated time, to t = {t:.9g} s: {names}. They set off one another: "
+                f"more than {most:g} switches in a second of simulated time, to t = {t:.9g} s: {names}. They set off one another: "
                 "give them a distance in time or state, or a larger most_per_second=."
             )
 

@@ -201,7 +201,7 @@ def _in_plane(model: Model, plane: Plane) -> Model:
         model.name,
         model.bodies,
         joints,
-        [entry.load for entry in model.loads],
+        model.force_elements,
         np.array(model.gravity),
         given=given,
         contacts=model.contacts,

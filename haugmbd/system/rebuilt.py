@@ -75,7 +75,7 @@ def system_of(model: Model) -> System:
     system.ground = system.bodies[0] = model.bodies[0]
     system.bodies += model.bodies[1:]  # as they are: force elements have added parts of their own already
     system.joints += [entry.part for entry in model.joints.values()]
-    system.loads += [entry.load for entry in model.loads]
+    system.loads += model.force_elements
     system.contacts += model.contacts
     if model.network is not None:
         system.blocks += model.network.blocks

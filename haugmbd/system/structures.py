@@ -121,7 +121,7 @@ class Structures:
 
     def __init__(self, initial: Model) -> None:
         self.initial = initial
-        joints, loads = tuple(entry.part for entry in initial.joints.values()), tuple(entry.load for entry in initial.loads)
+        joints, loads = tuple(entry.part for entry in initial.joints.values()), initial.force_elements
         self.parts: SwitchableParts = initial.parts or SwitchableParts(joints, loads, initial.contacts, Structure())
         self.layout: StateLayout = initial.layout or StateLayout(self.parts.loads, tuple(q for q, _ in initial.angles))
         self._models: dict[Structure, Model] = {self.first: initial}

@@ -151,7 +151,7 @@ def of_model(model: Model, contacts: Iterable[Contact] = ()) -> Mechanism:
     place = {id(body): k for k, body in enumerate(model.bodies)}
     joints = tuple(joint_part(e.part, place) for e in model.joints.values())
     loads = tuple(part for entry in model.loads for part in load_parts(entry.load, number))
-    pressed = forces_on_planes(entry.load for entry in model.loads)
+    pressed = forces_on_planes(model.force_elements)
     touching = (*contact_parts(contacts, number), *map(plane_part, pressed, repeat(number)))
     return Mechanism(
         model.name,

@@ -70,7 +70,7 @@ def describe_quantities(result: Result, frames: Frames, packer: Packer, *, react
         wanted["violation"] = lambda: np.log10(np.maximum(violations(some, model)[rows], FLOOR))
     struck, pressed = (
         tuple(some.contacts),
-        forces_on_planes(entry.load for entry in model.loads),
+        forces_on_planes(model.force_elements),
     )
     if struck or pressed:
         wanted["contact"] = lambda: np.stack(

@@ -129,7 +129,7 @@ def _touches(model: Model, state: State, contact: Contact) -> bool:
 def _with_rows(model: Model, start: State, joints: Sequence[Joint], open_: tuple[Contact, ...]) -> Model:
     """Return the model with more joints and fewer contacts; rows that depend on others at the start are dropped."""
     every = [*(entry.part for entry in model.joints.values()), *joints]
-    loads, gravity = [entry.load for entry in model.loads], np.array(model.gravity)
+    loads, gravity = model.force_elements, np.array(model.gravity)
     found = build_model(model.name, model.bodies, every, loads, gravity, network=model.network, contacts=open_, layout=model.layout)
     rows = evaluate(found, start)
     put_row_scale(found, rows)

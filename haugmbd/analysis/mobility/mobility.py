@@ -117,11 +117,7 @@ def mobility(system: System | Model, state: State | None = None, *, tolerance: f
     faults = (*faults, *(fault for fault in open_joints if (fault.where, fault.what) not in reported))
     left_out = _left_out(system, model) if isinstance(system, System) else ()
     report = _report(model, rows, pose, faults, left_out, is_open=bool(open_joints) and pose != ASSEMBLED)
-    parts = (
-        (system.joints, system.loads)
-        if isinstance(system, System)
-        else (parts_of(model.joints), [entry.load for entry in model.loads])
-    )
+    parts = (system.joints, system.loads) if isinstance(system, System) else (parts_of(model.joints), model.force_elements)
     return _with_warnings(report, system, *parts)
 
 

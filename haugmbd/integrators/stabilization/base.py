@@ -11,10 +11,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.errors import UsageError
 from haugmbd.formulations.python_formulation import PythonKKTSolver
-from haugmbd.integrators.step_context import PARAMETERS, Options
+from haugmbd.integrators.state_space import StateSpace
+from haugmbd.integrators.step_context import PARAMETERS, Options, Problem
 from haugmbd.kkt.registry import routines_of
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.model import Model
@@ -61,6 +63,10 @@ class Stabilization(ABC):
     def fitted(self, model: Model, pack: Pack) -> Pack:
         """Return the pack with the additional data of the routines.  Raise UsageError for a model that cannot be treated."""
         return pack
+
+    def problem(self, space: StateSpace, pack: Pack, t: float, y: Array) -> Problem:
+        """Return the data that an integrator advances from the state y (ny,) at t [s]."""
+        return Problem(space, pack, self.rates, self.post_step, self.options(), t, y)
 
     def check(self) -> None:
         """Raise UsageError if parameters are invalid."""

@@ -126,7 +126,7 @@ class _Stick:
         self.watch = Watch(state_space.model, problem.pack.callback)
         self.modes = workspace_array(problem.pack, "FRICTION_MODES")
         self.ints = state_space.model.tables["FRICTION_INTS"]
-        self.loads = [entry.load for entry in state_space.model.loads if isinstance(entry.load, JointFriction)]
+        self.loads = state_space.model.loads_of(JointFriction)
         self.slow = SlowSliding(problem, state_space, self.watch, self.modes, self.h)
         self.times = EventTimes(t_end - problem.t, unseen)
         self.h_still = (t_end - problem.t) / STILL_STEPS

@@ -330,7 +330,7 @@ class Flights:
         self.recording, self._selects = recording, recording.times is not None or recording.every > 1
         self.space = MaximalStateSpace(model)
         self.pack = NEWTON_EULER.pack(model)
-        self.problem = Problem(self.space, self.pack, rule.rates, rule.post_step, rule.options(), 0.0, np.zeros(model.y0.size))
+        self.problem = rule.problem(self.space, self.pack, 0.0, np.zeros(model.y0.size))
         self.table, self.search = table, new_search(len(names), model.y0.size)
         self._law, self._met = np.zeros((len(names), 3)), np.empty(len(names))
         self._k1 = np.zeros(model.y0.size)

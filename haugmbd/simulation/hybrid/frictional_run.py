@@ -23,16 +23,14 @@ from haugmbd.impacts.impact import Impact
 from haugmbd.integrators.events import EventRecord, read_events
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.simulation.arguments import checked_start, wanted_times
 from haugmbd.simulation.hybrid.frictional_motion import LAST, FrictionalMotion, Turned, Violated, counted, tableau_of
 from haugmbd.simulation.recorded_result import settings_of
 from haugmbd.simulation.replay import Replay
 from haugmbd.simulation.results.records import Counters
 from haugmbd.simulation.results.result import Result
-from haugmbd.simulation.results.segments import Again, at_times
+from haugmbd.simulation.results.segments import at_times
 from haugmbd.simulation.results.sensor import SensorRecorder, all_sensors
-from haugmbd.simulation.run_methods import RunMethods
-from haugmbd.simulation.run_options import RunOutput
+from haugmbd.simulation.run_task import RunTask
 from haugmbd.simulation.stepping.progress import Progress
 
 OVERLAP = 1e-5
@@ -72,30 +70,15 @@ def check_parts(model: Model, contacts: Sequence[Contact]) -> None:
 class FrictionalRun:
     """One event-driven run in progress: its segments so far."""
 
-    def __init__(
-        self,
-        model: Model,
-        contacts: Sequence[Contact],
-        start: State,
-        t_end: float,
-        methods: RunMethods,
-        output: RunOutput,
-        *,
-        again: Again,
-        most: float,
-        budget: float | None,
-        until: float,
-        checked: bool,
-    ) -> None:
-        self.model, self.methods, self.t_end, self.most, self.again = model, methods, t_end, most, again
-        self.budget, self.until, self.start = budget, until, start
-        self.problem = ContactProblem(model, contacts, methods.impact)
-        self.times = wanted_times(output.t_eval, start.t, t_end)
-        self.every = output.store_every
-        self.motion = FrictionalMotion(self.problem, methods.integrator, start.t, start.y, t_end)
-        self.motion.limit_steps(t_end - start.t)
-        self.motion.events = () if checked else read_events(output.events)
-        self.sensors = () if checked else all_sensors(model, output.sensors)
+    def __init__(self, task: RunTask, contacts: Sequence[Contact]) -> None:
+        start, limits = task.start, task.limits
+        self.task, self.model, self.methods, self.t_end, self.limits = task, task.model, task.methods, task.t_end, limits
+        self.problem = ContactProblem(task.model, contacts, task.methods.impact)
+        self.times, self.every = task.times, task.output.store_every
+        self.motion = FrictionalMotion(self.problem, task.integrator, start.t, start.y, task.t_end)
+        self.motion.limit_steps(task.t_end - start.t)
+        self.motion.events = () if task.repeats else read_events(task.output.events)
+        self.sensors = () if task.repeats else all_sensors(task.model, task.output.sensors)
         self.segments: list[Result] = []
         self.impacts: list[Impact] = []
         self.notes: list[RunNote] = []
@@ -106,7 +89,7 @@ class FrictionalRun:
         self.y: list[Array] = []
         self.status = RunStatus.COMPLETED
         self.began, self.cpu = time.perf_counter(), time.process_time()
-        self.motion.until = np.inf if budget is None else self.began + budget
+        self.motion.until = np.inf if limits.budget is None else self.began + limits.budget
 
     def run(self, bar: Progress) -> Result:
         """Run to the end, to Ctrl-C, or to an error that has the result so far."""
@@ -127,7 +110,7 @@ class FrictionalRun:
         self.problem.need_apart(m.y, OVERLAP * m.size)
         self._store()
         self._turn([], first=True)
-        while self.t_end - m.t > LAST * (1.0 + abs(m.t)) and m.t < self.until:
+        while self.t_end - m.t > LAST * (1.0 + abs(m.t)) and m.t < self.limits.until:
             stop = self._next_stop()
             steps, hit = m.advance(stop)
             for t, y in steps:
@@ -141,7 +124,7 @@ class FrictionalRun:
                 return
             if hit:
                 self._turn(hit)
-            if self.budget is not None and time.perf_counter() - self.began > self.budget:
+            if self.limits.budget is not None and time.perf_counter() - self.began > self.limits.budget:
                 self.status = RunStatus.BUDGET_EXHAUSTED
                 return
 
@@ -178,7 +161,7 @@ class FrictionalRun:
             self.t, self.y = [], []
         else:
             self._close(records, (t, {key: ended.get(key, mode) for key, mode in self.modes.items()}))
-            counted(self.turns, t, names[0] if names else "switch", self.most)
+            counted(self.turns, t, names[0] if names else "switch", self.limits.most)
         if first:
             self.events += records
         self.modes = {key: PointMode(mode.mode, mode.hint) for key, mode in m.modes.items()}
@@ -259,7 +242,7 @@ class FrictionalRun:
         m = self.motion
         if self.status is not RunStatus.FAILED:
             name = "" if m.ended_by is None else m.ended_by.name
-            message = end_of_run(self.status, f"at t = {m.t:.9g} s", self.t_end, budget=self.budget, ended_by=name)
+            message = end_of_run(self.status, f"at t = {m.t:.9g} s", self.t_end, budget=self.limits.budget, ended_by=name)
         work = self.problem.response
         counters = Counters(
             steps=m.steps,
@@ -271,7 +254,7 @@ class FrictionalRun:
         whole = tuple(self.segments)
         sparse = self.times is not None
         outcome = Outcome(self.status, message, ()).with_notes(self.notes)
-        replay = Replay(self.start.t, self.start.y, self.t_end, float(m.t), self.methods, not sparse, self.most)
+        replay = Replay(self.task.start.t, self.task.start.y, self.t_end, float(m.t), self.methods, not sparse, self.limits.most)
         found = Result.of_segments(
             self.model,
             at_times(whole, self.times, LAST) if self.times is not None else whole,
@@ -282,35 +265,17 @@ class FrictionalRun:
             outcome=outcome,
             _contact_problem=self.problem,
             _replays=(replay,) if whole else (),
-            _again=self.again,
+            _again=self.task.again,
         )
         return replace(found, counters=counters)
 
 
-def run_with_friction(
-    model: Model,
-    contacts: Sequence[Contact],
-    start: State,
-    t_end: float,
-    methods: RunMethods,
-    output: RunOutput,
-    *,
-    again: Again,
-    project_velocity: bool = False,
-    budget: float | None = None,
-    until: float = np.inf,
-    most: float,
-    checked: bool = False,
-) -> Result:
+def run_with_friction(task: RunTask, contacts: Sequence[Contact]) -> Result:
     """Return the result of an event-driven run with friction, or general shapes, at rigid contacts."""
-    tableau_of(methods.integrator)
-    if output.record_method:
+    tableau_of(task.integrator)
+    if task.output.record_method:
         raise UsageError("record_method=True is not taken in a run with friction at rigid contacts: leave it out.")
-    check_parts(model, contacts)
-    if not checked:
-        start = checked_start(model, methods.integrator, start, t_end, output.store_every, project_velocity=project_velocity)
-    with Progress(output.progress, start.t, t_end) as bar:
-        run = FrictionalRun(
-            model, contacts, start, t_end, methods, output, again=again, most=most, budget=budget, until=until, checked=checked
-        )
-        return run.run(bar)
+    check_parts(task.model, contacts)
+    task = task.checked()
+    with Progress(task.output.progress, task.start.t, task.t_end) as bar:
+        return FrictionalRun(task, contacts).run(bar)

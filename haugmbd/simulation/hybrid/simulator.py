@@ -13,7 +13,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -32,17 +32,14 @@ from haugmbd.impacts.impulse import solve_impulse
 from haugmbd.impacts.impulse_arguments import read_arguments
 from haugmbd.impacts.impulse_result import Impulse
 from haugmbd.impacts.single_impact import SingleImpact
-from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.events import Event, EventRecord, read_events
 from haugmbd.integrators.initial_state import projected
-from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.integrators.state_space import MaximalStateSpace
-from haugmbd.integrators.step_context import Problem
 from haugmbd.integrators.stick_slip.slips import modes_of, slip_records, slips_at_opening, slips_by_impact
 from haugmbd.math.blas_threads import one_blas_thread
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.simulation.arguments import check_friction, checked_start, wanted_times
+from haugmbd.simulation.arguments import check_friction
 from haugmbd.simulation.hybrid.contact_events import LEAN, MEETS, OPENS, TOUCH, contact_events
 from haugmbd.simulation.hybrid.flight import flights_of, single_impacts_of
 from haugmbd.simulation.hybrid.resting_contact import NO_CONTACTS, approach, flies, resting_contacts
@@ -50,10 +47,10 @@ from haugmbd.simulation.hybrid.user_events import events_from, jumps, reached
 from haugmbd.simulation.recorded_result import ResultMaker, has_large_matrices, settings_of
 from haugmbd.simulation.replay import Replay
 from haugmbd.simulation.results.result import Result
-from haugmbd.simulation.results.segments import Again, at_times
+from haugmbd.simulation.results.segments import at_times
 from haugmbd.simulation.results.sensor import SensorRecorder, all_sensors
-from haugmbd.simulation.run_methods import RunMethods
-from haugmbd.simulation.run_options import MOST_PER_SECOND, Recorded, Recording, RunOutput
+from haugmbd.simulation.run_options import Recorded, Recording
+from haugmbd.simulation.run_task import RunTask
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.simulation.stepping.run import Run
 
@@ -66,57 +63,9 @@ LAST = 1e-12
 """Relative to |t| + 1 s: the interval left when the simulation is complete; integrators make no such step."""
 
 
-@dataclass(frozen=True, eq=False)
-class ImpactRun:
-    """The methods and limits of a motion with impacts.
-
-    rule: the stabilization of the methods, or what takes its place;  most: impacts and openings per second
-    budget: longest time that the run may take [s];  until: time [s] from which on the steps are not needed
-    again: makes the run again, see `Result`
-    """
-
-    mechanism: ContactModes
-    methods: RunMethods
-    rule: Stabilization
-    t_end: float
-    most: float
-    recording: Recording
-    record_method: bool = False
-    budget: float | None = None
-    until: float = np.inf
-    again: Again | None = None
-
-    @property
-    def method(self) -> Integrator:
-        """Return the integrator."""
-        return self.methods.integrator
-
-    @property
-    def settings(self) -> dict[str, str]:
-        """Return the methods as text."""
-        return settings_of(self.methods)
-
-
-def run_with_contacts(
-    model: Model,
-    contacts: Sequence[Contact],
-    start: State,
-    t_end: float,
-    methods: RunMethods,
-    output: RunOutput,
-    *,
-    rule: Stabilization,
-    again: Again,
-    project_velocity: bool = False,
-    budget: float | None = None,
-    until: float = np.inf,
-    most: float = MOST_PER_SECOND,
-    checked: bool = False,
-) -> Result:
-    """Return the result of a motion with rigid contacts, as `run_system` of a smooth one.
-
-    checked: whether the run is made again, from a state that is known to fit
-    """
+def run_with_contacts(task: RunTask, contacts: Sequence[Contact]) -> Result:
+    """Return the result of a motion with rigid contacts, as `run_system` of a smooth one."""
+    model = task.model
     delays = () if model.network is None else model.network.delays
     if delays:
         names = ", ".join(block.where for block in delays)
@@ -124,29 +73,25 @@ def run_with_contacts(
             f"a run with impacts does not take {names}: a jump of the velocities would come back after the delay, inside a step. "
             "Leave it out, make the stop compliant (k=, c=), or simulate without impacts."
         )
-    modes = ContactModes(model, contacts)
-    recording = Recording(
-        wanted_times(output.t_eval, start.t, t_end),
-        output.store_every,
-        with_signals(model, read_events(output.events)),
-        () if checked else all_sensors(model, output.sensors),
-    )
-    run = ImpactRun(modes, methods, rule, t_end, most, recording, output.record_method, budget, until, again)
-    if not checked:
-        check_friction(model, run.method)
-        start = checked_start(model, run.method, start, t_end, output.store_every, project_velocity=project_velocity)
-        modes.need_apart(start)
-    with Progress(output.progress, start.t, t_end) as bar:
-        return HybridSimulation(run).run(start, bar)
+    modes, output = ContactModes(model, contacts), task.output
+    events = with_signals(model, read_events(output.events))
+    recording = Recording(task.times, output.store_every, events, () if task.repeats else all_sensors(model, output.sensors))
+    if not task.repeats:
+        check_friction(model, task.integrator)
+        task = task.checked()
+        modes.need_apart(task.start)
+    with Progress(output.progress, task.start.t, task.t_end) as bar:
+        return HybridSimulation(task, modes, recording).run(task.start, bar)
 
 
 class HybridSimulation:
     """One motion with impacts in progress: the segments and impacts so far."""
 
-    def __init__(self, of: ImpactRun) -> None:
-        self.of, self.mechanism, self.t_end = of, of.mechanism, of.t_end
-        self.sensors = tuple(map(counting_turns, of.recording.sensors))  # once: turns continue from segment to segment
-        self.events = tuple(map(counting_turns, of.recording.events))
+    def __init__(self, task: RunTask, mechanism: ContactModes, recording: Recording) -> None:
+        self.task, self.mechanism, self.t_end, self.limits = task, mechanism, task.t_end, task.limits
+        self.recording, self.settings = recording, settings_of(task.methods)
+        self.sensors = tuple(map(counting_turns, recording.sensors))  # once: turns continue from segment to segment
+        self.events = tuple(map(counting_turns, recording.events))
         self.segments: list[Result] = []
         self.impacts: list[Impact] = []
         self.notes: list[RunNote] = []
@@ -162,21 +107,21 @@ class HybridSimulation:
         self._start: State | None = None
         self._counted: Array | None = None
         """The joint angles that have been counted to the last segment, where not every step is stored."""
-        recording = of.recording
-        self.flights = None if self._stops_between_steps() else flights_of(of.mechanism, of.methods, of.rule, of.t_end, recording)
-        self._maker = ResultMaker(
-            of.mechanism.free, of.methods, of.rule, of.settings, recording.times, recording.every, False, of.until
+        self.flights = (
+            None if self._stops_between_steps() else flights_of(mechanism, task.methods, task.rule, task.t_end, recording)
         )
-        self._single = single_impacts_of(of.mechanism)
+        self._maker = ResultMaker(
+            mechanism.free, task.methods, task.rule, self.settings, recording.times, recording.every, False, task.limits.until
+        )
+        self._single = single_impacts_of(mechanism)
 
     def _stops_between_steps(self) -> bool:
         """Return whether the loop of a run has something to do at every step: sensors, what the method solves for, a budget.
 
         Events that count turns go with the states, which a flight that is given up leaves and comes back to.
         """
-        r = self.of.recording
         counts = any(isinstance(event.function, CountedCoordinate) for event in self.events)
-        return bool(counts or r.sensors or self.of.record_method or self.of.budget is not None)
+        return bool(counts or self.recording.sensors or self.task.output.record_method or self.limits.budget is not None)
 
     def run(self, start: State, bar: Progress) -> Result:
         """Run to the end, to Ctrl-C, or to an error that contains the result so far."""
@@ -199,7 +144,7 @@ class HybridSimulation:
         if not self.segments:
             t = np.array([start.t])
             sensors = SensorRecorder(self.sensors, MaximalStateSpace(self.mechanism.free).state).histories(t)
-            self.segments.append(Result(self.mechanism.free, t, start.y[None].copy(), settings=self.of.settings, _sensors=sensors))
+            self.segments.append(Result(self.mechanism.free, t, start.y[None].copy(), settings=self.settings, _sensors=sensors))
 
     def _run(self, state: State, bar: Progress) -> bool:
         """Run segment after segment from `state`; return whether Ctrl-C ended it."""
@@ -219,7 +164,7 @@ class HybridSimulation:
                 segment, ended_by, state = flight
             self.segments.append(self._before_jump(segment) if ended_by else segment)
             self.mechanism.observe(segment.r)
-            if segment.interrupted or self.ended_by is not None or not ended_by or state.t >= self.of.until:
+            if segment.interrupted or self.ended_by is not None or not ended_by or state.t >= self.limits.until:
                 return segment.interrupted
             if self.t_end - state.t <= LAST * (1.0 + abs(state.t)):
                 return False
@@ -306,7 +251,7 @@ class HybridSimulation:
         m = self.mechanism
         try:
             return solve_impulse(
-                read_arguments(m.free, state, (), [m.contacts[name] for name in touching], (), False, self.of.methods.impact)
+                read_arguments(m.free, state, (), [m.contacts[name] for name in touching], (), False, self.task.methods.impact)
             )
         except UsageError as error:
             raise SimulationError(f"the impact at t = {state.t:.9g} s has no solution: {error}{_prescribed(m.free)}") from error
@@ -371,24 +316,31 @@ class HybridSimulation:
 
     def _piece(self, state: State, hit: set[str], bar: Progress) -> tuple[Result, tuple[str, ...]]:
         """Return the smooth segment from `state`, and the contacts whose event ends it."""
-        of, m, t, closed = self.of, self.mechanism, state.t, self.rest.closed
+        task, recording, m, t, closed = self.task, self.recording, self.mechanism, state.t, self.rest.closed
         model = m.model(closed, state)
         bind(model)
         rebind(model, (*self.events, *self.sensors))
         contacts, others = self._events(model, state, hit)
-        rule = of.rule
-        method = of.method.limited(self.h_closed) if closed else of.method
-        pack = rule.fitted(model, of.methods.formulation.pack(model))
-        problem = Problem(MaximalStateSpace(model), pack, rule.rates, rule.post_step, rule.options(), t, state.y)
+        rule = task.rule
+        method = task.integrator.limited(self.h_closed) if closed else task.integrator
+        pack = rule.fitted(model, task.methods.formulation.pack(model))
+        problem = rule.problem(MaximalStateSpace(model), pack, t, state.y)
         if self._run_before is not None and not hit:
             problem.slips = slips_at_opening(self._run_before.problem, state)
             problem.modes_before = modes_of(self._run_before.problem)
         before, self._jumps, self._jumped = tuple(self._jumps), [], []
         deep = [] if self.segments else deep_contact_notes(model, t, state.y)
 
-        times = None if of.recording.times is None else of.recording.times[of.recording.times > t]
+        times, record_method = None if recording.times is None else recording.times[recording.times > t], task.output.record_method
         maker = ResultMaker(
-            model, replace(of.methods, integrator=method), rule, of.settings, times, of.recording.every, of.record_method, of.until
+            model,
+            replace(task.methods, integrator=method),
+            rule,
+            self.settings,
+            times,
+            recording.every,
+            record_method,
+            self.limits.until,
         )
 
         def record(found: Recorded) -> Result:
@@ -396,12 +348,13 @@ class HybridSimulation:
             return maker.make(found, pack, events, deep, [], _held=tuple(sorted(self.rest.held)))
 
         events, ends = (*contacts.values(), *others), times is not None
-        bodies = model.nb + 1 if of.record_method and method.lam_at_steps else 0
-        recording = Recording(times, of.recording.every, events, self.sensors, bodies, keeps_ends=ends)
-        left = None if of.budget is None else max(of.budget - (time.perf_counter() - self.began), SHORTEST)
+        bodies = model.nb + 1 if record_method and method.lam_at_steps else 0
+        part = Recording(times, recording.every, events, self.sensors, bodies, keeps_ends=ends)
+        budget, until = self.limits.budget, self.limits.until
+        left = None if budget is None else max(budget - (time.perf_counter() - self.began), SHORTEST)
         before_run, counted = self._run_before, self._counted
-        run = Run(problem, method, self.t_end, recording, record, budget=left, before=before_run, counted=counted, until=of.until)
-        with one_blas_thread(has_large_matrices(model, of.methods.formulation)):
+        run = Run(problem, method, self.t_end, part, record, budget=left, before=before_run, counted=counted, until=until)
+        with one_blas_thread(has_large_matrices(model, task.methods.formulation)):
             segment = run.run_under(bar)
         self.exhausted = segment.outcome.status is RunStatus.BUDGET_EXHAUSTED
         self._run_before, self._counted, ending = run, run.counted, run.locator.ending if run.ended else ()
@@ -411,7 +364,7 @@ class HybridSimulation:
 
     def _only(self, state: State) -> Result:
         """Return a segment of one state, at which an event of an impact ends the motion."""
-        model, settings = self.mechanism.model(self.rest.closed, state), self.of.settings
+        model, settings = self.mechanism.model(self.rest.closed, state), self.settings
         y, counter = state.y[None], None if self._run_before is None else self._run_before.stored.counter
         turns = None if counter is None else counter.start(y, counter.last)
         sensors = SensorRecorder(self.sensors, MaximalStateSpace(model).state)
@@ -422,14 +375,14 @@ class HybridSimulation:
     def _count(self, t: float, what: str) -> None:
         """Raise SimulationError if transitions occur more often than the limit."""
         self._turns.append((t, what))
-        if len(self._turns) <= self.of.most:
+        if len(self._turns) <= self.limits.most:
             return
-        recent = self._turns[-int(self.of.most) - 1 :]
+        recent = self._turns[-int(self.limits.most) - 1 :]
         if t - recent[0][0] >= 1.0:
             return
         often = ", ".join(f"{name!r} {n} times" for name, n in Counter(name for _, name in recent).most_common(3))
         raise SimulationError(
-            f"more than {self.of.most:g} impacts and openings of contacts in a second of simulated time, from t = {recent[0][0]:.9g} s "
+            f"more than {self.limits.most:g} impacts and openings of contacts in a second of simulated time, from t = {recent[0][0]:.9g} s "
             f"to t = {t:.9g} s: {often}. A body bounces faster and faster between others, or a restitution is so close to 1 "
             "that its cascade is long: give a smaller restitution, or a larger most_per_second=."
         )
@@ -443,21 +396,21 @@ class HybridSimulation:
         else:
             status = status_at_end(exhausted=self.exhausted, interrupted=interrupted, ended=self.ended_by is not None)
             name = "" if self.ended_by is None else self.ended_by.name
-            message = end_of_run(status, at, self.t_end, budget=self.of.budget, ended_by=name)
+            message = end_of_run(status, at, self.t_end, budget=self.limits.budget, ended_by=name)
         outcome = joined((segment.outcome for segment in self.segments), status, message).with_notes(self.notes)
         whole = tuple(self.segments)
-        sparse = self.of.recording.times is not None
+        sparse = self.recording.times is not None
         return Result.of_segments(
             self.mechanism.free,
-            at_times(whole, self.of.recording.times, LAST) if self.of.recording.times is not None else whole,
+            at_times(whole, self.recording.times, LAST) if self.recording.times is not None else whole,
             complete=whole if sparse else (),
             impacts=tuple(self.impacts),
-            settings=self.of.settings,
+            settings=self.settings,
             interrupted=interrupted,
             outcome=outcome,
             _mechanism=self.mechanism,
             _replays=self._replays(),
-            _again=self.of.again,
+            _again=self.task.again,
         )
 
     def _replays(self) -> tuple[Replay, ...]:
@@ -465,8 +418,8 @@ class HybridSimulation:
         start, ends = self._start, [segment.t[-1] for segment in self.segments if len(segment)]
         if start is None or not ends:
             return ()
-        exact = self.of.recording.times is None
-        return (Replay(start.t, start.y, self.t_end, float(ends[-1]), self.of.methods, exact, self.of.most),)
+        exact = self.recording.times is None
+        return (Replay(start.t, start.y, self.t_end, float(ends[-1]), self.task.methods, exact, self.limits.most),)
 
 
 def _what(meets: bool, opens: bool) -> list[str]:

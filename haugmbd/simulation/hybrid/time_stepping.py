@@ -18,19 +18,16 @@ from haugmbd.errors import UsageError, error_text
 from haugmbd.impacts.contact_history import OPEN, StepLaws, SteppedContacts
 from haugmbd.impacts.contact_problem import SLIP, ContactProblem, Key, contacts_of
 from haugmbd.integrators.events import Event, EventRecord, read_events
-from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.simulation.arguments import checked_start, wanted_times
 from haugmbd.simulation.hybrid.frictional_run import OVERLAP, check_parts
 from haugmbd.simulation.hybrid.moreau_jean_step import TOUCH, MoreauJeanStepper, StepEnd
 from haugmbd.simulation.recorded_result import settings_of
 from haugmbd.simulation.replay import Replay
 from haugmbd.simulation.results.records import Counters
 from haugmbd.simulation.results.result import Result
-from haugmbd.simulation.results.segments import Again
 from haugmbd.simulation.results.sensor import SensorRecorder, all_sensors
 from haugmbd.simulation.run_methods import RunMethods
-from haugmbd.simulation.run_options import RunOutput
+from haugmbd.simulation.run_task import RunTask
 from haugmbd.simulation.stepping.progress import Progress
 
 FIRST = 1e-3
@@ -40,25 +37,13 @@ FIRST = 1e-3
 class SteppedRun:
     """A run by time stepping: its stored states."""
 
-    def __init__(
-        self,
-        model: Model,
-        contacts: Sequence[Contact],
-        start: State,
-        t_end: float,
-        methods: RunMethods,
-        output: RunOutput,
-        again: Again,
-        budget: float | None,
-        until: float,
-        checked: bool,
-    ) -> None:
-        self.model, self.t_end, self.methods, self.again, self.budget, self.until = model, t_end, methods, again, budget, until
-        self.problem, self.start = ContactProblem(model, contacts), start
-        self.stepper = MoreauJeanStepper(self.problem, start.t, start.y)
-        self.times, self.every = wanted_times(output.t_eval, start.t, t_end), output.store_every
-        self.events: tuple[Event, ...] = () if checked else read_events(output.events)
-        self.sensors = () if checked else all_sensors(model, output.sensors)
+    def __init__(self, task: RunTask, contacts: Sequence[Contact]) -> None:
+        self.task, self.model, self.methods, self.t_end, self.limits = task, task.model, task.methods, task.t_end, task.limits
+        self.problem, self.start = ContactProblem(task.model, contacts), task.start
+        self.stepper = MoreauJeanStepper(self.problem, task.start.t, task.start.y)
+        self.times, self.every = task.times, task.output.store_every
+        self.events: tuple[Event, ...] = () if task.repeats else read_events(task.output.events)
+        self.sensors = () if task.repeats else all_sensors(task.model, task.output.sensors)
         self.stored: list[StepEnd] = []
         self.records: list[EventRecord] = []
         self.modes: Ints = np.zeros(0, dtype=np.int64)
@@ -92,7 +77,7 @@ class SteppedRun:
         self._store(self._at_start(first, h))
         self.modes = self.stored[0].contacts
         t0, count = s.t, 0
-        while self.t_end - s.t > 1e-12 * (1.0 + abs(s.t)) and s.t < self.until:
+        while self.t_end - s.t > 1e-12 * (1.0 + abs(s.t)) and s.t < self.limits.until:
             count += 1
             t_next = min(t0 + count * h, self.t_end)
             if self.t_end - t_next <= 1e-9 * h:
@@ -111,7 +96,7 @@ class SteppedRun:
             if terminal:
                 self.status = RunStatus.TERMINAL_EVENT
                 return
-            if self.budget is not None and time.perf_counter() - self.began > self.budget:
+            if self.limits.budget is not None and time.perf_counter() - self.began > self.limits.budget:
                 self.status = RunStatus.BUDGET_EXHAUSTED
                 return
 
@@ -226,7 +211,7 @@ class SteppedRun:
         sensors = SensorRecorder(self.sensors, lambda t, y: State.from_y(t, y, p.n))
         sensors.record(t, y)
         if self.status is not RunStatus.FAILED:
-            message = end_of_run(self.status, f"at t = {s.t:.9g} s", self.t_end, budget=self.budget, ended_by=self.ended_by)
+            message = end_of_run(self.status, f"at t = {s.t:.9g} s", self.t_end, budget=self.limits.budget, ended_by=self.ended_by)
         counters = Counters(
             steps=self.steps,
             evaluations=p.response.n_rates,
@@ -247,36 +232,20 @@ class SteppedRun:
             _contact_segment=contacts,
             _contact_problem=p,
             _replays=(replay,),
-            _again=self.again,
+            _again=self.task.again,
             outcome=Outcome(self.status, message, ()).with_notes(self.notes),
         )
 
 
-def run_by_time_stepping(
-    model: Model,
-    contacts: Sequence[Contact],
-    start: State,
-    t_end: float,
-    methods: RunMethods,
-    output: RunOutput,
-    *,
-    again: Again,
-    project_velocity: bool = False,
-    budget: float | None = None,
-    until: float = np.inf,
-    checked: bool = False,
-) -> Result:
+def run_by_time_stepping(task: RunTask, contacts: Sequence[Contact]) -> Result:
     """Return the result of a run with rigid contacts by Moreau-Jean time stepping."""
-    if output.record_method:
+    if task.output.record_method:
         raise UsageError("record_method=True is not taken by MoreauJean with contacts: leave it out.")
-    check_parts(model, contacts)
-    _check_law(contacts, methods)
-    method = methods.integrator
-    if not checked:
-        start = checked_start(model, method, start, t_end, output.store_every, project_velocity=project_velocity)
-    with Progress(output.progress, start.t, t_end) as bar:
-        run = SteppedRun(model, contacts, start, t_end, methods, output, again, budget, until, checked)
-        return run.run(bar)
+    check_parts(task.model, contacts)
+    _check_law(contacts, task.methods)
+    task = task.checked()
+    with Progress(task.output.progress, task.start.t, task.t_end) as bar:
+        return SteppedRun(task, contacts).run(bar)
 
 
 def _check_law(contacts: Sequence[Contact], methods: RunMethods) -> None:

@@ -49,7 +49,7 @@ def result_of_segments(
         raise UsageError(f"its segments have {sum(lengths)} states, its variables {len(whole)}")
     free = whole.model
     contacts = _contacts(meta["contacts"], free)
-    mechanism = ContactModes(free, [*contacts, *stops_of(entry.load for entry in free.loads)]) if meta.get("rigid", True) else None
+    mechanism = ContactModes(free, [*contacts, *stops_of(free.force_elements)]) if meta.get("rigid", True) else None
     ends = np.cumsum((0, *lengths)).tolist()
     rigid = _switched_contacts(meta, free)
     problem = problem_of(meta["contact_problem"], free) if "contact_problem" in meta else None
@@ -85,7 +85,7 @@ def _switched_contacts(meta: Mapping[str, Any], free: Model) -> Callable[[Mappin
         structure = _structure(data, free)
         if structure not in known:
             model = _model_of(data, free, free.state())
-            contacts = (*model.contacts, *stops_of(entry.load for entry in model.loads))
+            contacts = (*model.contacts, *stops_of(model.force_elements))
             known[structure] = ContactModes(model, contacts) if contacts else None
         return known[structure]
 

@@ -415,7 +415,7 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
             )
         if name in rigid and self._mechanism is not None:
             return contact_history(self._mechanism, name, self, self._shared)
-        compliant = [entry.load.name for entry in self.model.loads if isinstance(entry.load, ContactForce)]
+        compliant = [force.name for force in self.model.loads_of(ContactForce)]
         if name not in compliant:
             raise no_such("contact", name, (*rigid, *compliant))
         return super().contact(name)
@@ -440,7 +440,7 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
             return check_pieces(self._contact_problem, parts)
         if self._mechanism is not None:
             return check_plain(self._mechanism, self)
-        if any(isinstance(entry.load, ContactForce) for entry in self.model.loads):
+        if self.model.loads_of(ContactForce):
             return check_compliant(self.model, self)
         raise UsageError(f"{self.names.model!r} has no contacts to check: add mbd.Contact(...) to the system.")
 

@@ -64,7 +64,7 @@ def as_structures(first: R, second: R) -> tuple[R, R, SwitchRecord] | None:
 
 def _parts(model: Model) -> list[Any]:
     """Return the parts of a model that act."""
-    return [*(entry.part for entry in model.joints.values()), *(entry.load for entry in model.loads)]
+    return [*(entry.part for entry in model.joints.values()), *model.force_elements]
 
 
 def _last(result: Any) -> Any:

@@ -61,7 +61,7 @@ class TimeBreaks:
         self._ahead: Iterator[Break] = iter(())
         if model is not None:
             functions = functions_of_time(model) if adaptive and isfinite(end) else ()
-            frictions = [entry.load for entry in model.loads if isinstance(entry.load, JointFriction)]
+            frictions = model.loads_of(JointFriction)
             pressed = sorted(t for load in frictions for t in load.kinks(start, end))
             self._ahead = merge(*(breaks_of(f, start, end) for f in functions), (Break(t, t) for t in pressed))
         self._next: Break | None = None

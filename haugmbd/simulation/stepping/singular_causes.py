@@ -58,7 +58,7 @@ def _followed(model: Model, t: float, y: Array, t_end: float) -> Exception | Non
     """Return the error of a motion with error control from a state to t_end, in a workspace of its own; None if there is none."""
     rule = Projection()
     space, pack = MaximalStateSpace(model), rule.fitted(model, model.pack())
-    beside = Problem(space, pack, rule.rates, rule.post_step, rule.options(), t, y)
+    beside = rule.problem(space, pack, t, y)
     k1, steps = np.zeros_like(y), 0
     try:
         beside.post_step(pack, beside.options, t, beside.y, k1)

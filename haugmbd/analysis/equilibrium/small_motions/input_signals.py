@@ -106,7 +106,7 @@ def _read(model: Model, given: Any) -> list[Input]:
     path, number = m["path"], int(m["index"][1:-1]) if m["index"] else -1
     for kind in ("load", "driver", "block", "joint"):
         path = path.removeprefix(f"{kind}.")
-    loads = {entry.load.name: entry.load for entry in model.loads}
+    loads = {load.name: load for load in model.force_elements}
     blocks = {} if model.network is None else {block.name: block for block in model.network.blocks}
     drivers = driver_names(model)
     part, what = (path, "") if path in loads or path in drivers else path.rpartition(".")[::2]

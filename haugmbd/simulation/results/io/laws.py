@@ -47,7 +47,7 @@ def laws_of(model: Model) -> dict[str, Any]:
         put(f"joint {joint!r}", [_law_of_driver(model.drivers[k])])
     for name, entry in model.joints.items():
         put(f"joint {name!r}", functions_of_profiles(entry.part))
-    for load in (entry.load for entry in model.loads):
+    for load in model.force_elements:
         if load.is_open():
             put(load.where, load.law_content())
             continue
