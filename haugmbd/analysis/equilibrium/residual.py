@@ -214,24 +214,22 @@ def left_entry(P: Pack, t: float, y: Array, x: Array, scale: Array, lam: Array, 
     left_kernel(P, t, y, x, scale, lam, here, out)
 
 
+class Nearby(NamedTuple):
+    """The scale (6 nb,) of motions, lam by slots, and room for a motion (6 nb,) and a state."""
+
+    scale: Array
+    lam: Array
+    x: Array
+    here: Array
+
+
 @entry
-def samples_entry(
-    P: Pack,
-    t: float,
-    y: Array,
-    x: Array,
-    scale: Array,
-    lam: Array,
-    here: Array,
-    colors: Ints,
-    steps: Array,
-    rate: float,
-    out: Array,
-) -> None:
+def samples_entry(P: Pack, t: float, y: Array, near: Nearby, colors: Ints, steps: Array, rate: float, out: Array) -> None:
     """Write force - J^T lam to out (n_colors, 6, n_steps, nb, 6), with all bodies of a color moved by each step along each coordinate.
 
-    rate: 0, or that of the motions [1/s], of which the steps are then velocities;  x: (6 nb,) room
+    rate: 0, or that of the motions [1/s], of which the steps are then velocities
     """
+    x, scale, lam, here = near.x, near.scale, near.lam, near.here
     for color in range(out.shape[0]):
         for k in range(6):
             for n in range(steps.size):
@@ -287,8 +285,9 @@ def sampled(
     """
     model = evaluator.model
     start, of_slots, here = _at_rest(evaluator, y, np.zeros(len(evaluator.kept)) if lam is None else lam)
-    out, room = np.zeros((int(tree.colors.max()) + 1, 6, len(steps), model.nb, 6)), np.zeros(6 * model.nb)
-    samples_at(evaluator.pack, evaluator.t, start, room, evaluator.scale, of_slots, here, tree.colors, steps, rate, out)
+    out = np.zeros((int(tree.colors.max()) + 1, 6, len(steps), model.nb, 6))
+    near = Nearby(evaluator.scale, of_slots, np.zeros(6 * model.nb), here)
+    samples_at(evaluator.pack, evaluator.t, start, near, tree.colors, steps, rate, out)
     model.raise_user_error(evaluator.pack)
     return out
 

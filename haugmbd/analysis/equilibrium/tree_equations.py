@@ -47,9 +47,9 @@ class Tree(NamedTuple):
 
 
 class Blocks(NamedTuple):
-    """A matrix of a tree: own (nb, 6, 6) on the diagonal;  up: rows of a body, columns of its parent;  down: rows of the parent."""
+    """A matrix of a tree: diagonal (nb, 6, 6);  up: rows of a body, columns of its parent;  down: rows of the parent."""
 
-    own: Array
+    diagonal: Array
     up: Array
     down: Array
 
@@ -57,7 +57,7 @@ class Blocks(NamedTuple):
     def symmetric(self) -> Blocks:
         """The symmetric part."""
         up = 0.5 * (self.up + self.down.transpose(0, 2, 1))
-        return Blocks(0.5 * (self.own + self.own.transpose(0, 2, 1)), up, up.transpose(0, 2, 1).copy())
+        return Blocks(0.5 * (self.diagonal + self.diagonal.transpose(0, 2, 1)), up, up.transpose(0, 2, 1).copy())
 
     @property
     def largest(self) -> float:
@@ -68,11 +68,11 @@ class Blocks(NamedTuple):
     def skew(self) -> Blocks:
         """The matrix less its transpose."""
         up = self.up - self.down.transpose(0, 2, 1)
-        return Blocks(self.own - self.own.transpose(0, 2, 1), up, -up.transpose(0, 2, 1))
+        return Blocks(self.diagonal - self.diagonal.transpose(0, 2, 1), up, -up.transpose(0, 2, 1))
 
     def plus(self, least: float) -> Blocks:
         """Return the matrix with a number added on the diagonal."""
-        return self._replace(own=self.own + least * np.eye(6))
+        return self._replace(diagonal=self.diagonal + least * np.eye(6))
 
     def along(self, tree: Tree, N: Array) -> Array:
         """Return N^T A N (nd, nd), for N (6 nb, nd)."""
@@ -81,53 +81,66 @@ class Blocks(NamedTuple):
         body, hangs = np.arange(len(tree.parent)), np.flatnonzero(tree.parent >= 0)
         above = tree.parent[hangs]
         rows, columns = np.concatenate([body, hangs, above]), np.concatenate([body, above, hangs])
-        data = np.concatenate([self.own, self.up[hangs], self.down[hangs]])
+        data = np.concatenate([self.diagonal, self.up[hangs], self.down[hangs]])
         at = 6 * rows[:, None, None] + np.arange(6)[:, None], 6 * columns[:, None, None] + np.arange(6)
         shape = np.broadcast_shapes(at[0].shape, at[1].shape)
-        where = tuple(np.broadcast_to(one, shape).ravel() for one in at)
+        where = tuple(np.broadcast_to(index, shape).ravel() for index in at)
         return np.asarray(N.T @ (coo_array((data.ravel(), where), shape=(len(N), len(N))).tocsr() @ N))
 
     def times(self, tree: Tree, x: Array) -> Array:
         """Return the product with x (6 nb,)."""
         x = x.reshape(-1, 6)
-        y, hangs = np.einsum("bij,bj->bi", self.own, x), np.flatnonzero(tree.parent >= 0)
+        y, hangs = np.einsum("bij,bj->bi", self.diagonal, x), np.flatnonzero(tree.parent >= 0)
         y[hangs] += np.einsum("bij,bj->bi", self.up[hangs], x[tree.parent[hangs]])
         np.add.at(y, tree.parent[hangs], np.einsum("bij,bj->bi", self.down[hangs], x[hangs]))
         return np.asarray(y.ravel())
+
+
+class Rows(NamedTuple):
+    """Where rows stand, and their gradients by the body (nc, 6) and its parent (nc, 6), in the order of `Tree.rows`."""
+
+    parents: Ints
+    order: Ints
+    starts: Ints
+    body: Array
+    parent: Array
+
+
+class Factors(NamedTuple):
+    """D = T^T H T with D22 factored, T, R: (nb, 6, 6);  W = K_b^-1 (H_bp, J_p)^T (nb, 12, 6);  up, down: of H (nb, 6, 6)"""
+
+    D: Array
+    T: Array
+    R: Array
+    W: Array
+    up: Array
+    down: Array
 
 
 class TreeFactor(NamedTuple):
     """The factors of [ H J^T; J 0 ];  least: the smallest pivot of U, positive if H is positive definite along the tangent space."""
 
     tree: Tree
-    own: Array
-    parent: Array
-    D: Array
-    T: Array
-    R: Array
-    W: Array
-    down: Array
+    rows: Rows
+    factors: Factors
     least: float
 
     def solve(self, f: Array, c: Array) -> tuple[Array, Array]:
         """Return x (6 nb,) and mu (nc,) for the right-hand side f (6 nb,), c (nc,)."""
-        tree, x, mu = self.tree, f.reshape(-1, 6).copy(), c[self.tree.rows].copy()
-        solve_entry_at(
-            tree.parent, tree.order, tree.starts, self.own, self.parent, self.D, self.T, self.R, self.W, self.down, x, mu
-        )
-        of_rows = np.empty_like(mu)
-        of_rows[tree.rows] = mu
+        x, mu, of_rows = f.reshape(-1, 6).copy(), c[self.tree.rows].copy(), np.empty_like(c)
+        solve_at(self.rows, self.factors, x, mu)
+        of_rows[self.tree.rows] = mu
         return x.ravel(), of_rows
 
 
 def factor_of(tree: Tree, J: Array, H: Blocks) -> TreeFactor:
     """Return the factors, for rows J (nc, 2, 6) of their two bodies."""
     nb, of_body = len(tree.parent), J[tree.rows]
-    own, parent = (of_body[np.arange(len(of_body)), side].copy() for side in tree.side.T)
-    D, down = H.own.copy(), H.down.copy()
+    body, parent = (of_body[np.arange(len(of_body)), side].copy() for side in tree.side.T)
+    rows = Rows(tree.parent, tree.order, tree.starts, body, parent)
     T, R, W = np.zeros((nb, 6, 6)), np.zeros((nb, 6, 6)), np.zeros((nb, 12, 6))
-    least = factor_entry_at(tree.parent, tree.order, tree.starts, own, parent, D, H.up.copy(), down, T, R, W)
-    return TreeFactor(tree, own, parent, D, T, R, W, down, least)
+    factors = Factors(H.diagonal.copy(), T, R, W, H.up.copy(), H.down.copy())
+    return TreeFactor(tree, rows, factors, factor_at(rows, factors))
 
 
 def unit_blocks(tree: Tree) -> Blocks:
@@ -150,10 +163,10 @@ def blocks_of(tree: Tree, changes: Array) -> Blocks:
     """Return the matrix whose columns, of bodies of one color at once, are changes (n_colors, 6, nb, 6)."""
     body, parent = np.arange(len(tree.parent)), np.maximum(tree.parent, 0)
     hangs = (tree.parent >= 0)[:, None, None]
-    own = changes[tree.colors, :, body].transpose(0, 2, 1)
+    diagonal = changes[tree.colors, :, body].transpose(0, 2, 1)
     up = np.where(hangs, changes[tree.colors[parent], :, body].transpose(0, 2, 1), 0.0)
     down = np.where(hangs, changes[tree.colors, :, parent].transpose(0, 2, 1), 0.0)
-    return Blocks(own.copy(), up.copy(), down.copy())
+    return Blocks(diagonal.copy(), up.copy(), down.copy())
 
 
 @once_per_model
@@ -170,28 +183,19 @@ def tree_of(model: Model) -> Tree | None:
         near[j].add(i)
     parent = np.full(model.nb + 1, -1)
     order = _depths_first(near, parent)
-    hung = {(int(parent[b]), b) for b in range(1, model.nb + 1) if parent[b] >= 0}
-    joined = sum(len(others) for others in near) // 2
-    if len(hung) != joined or any(i == j for i, j in pairs.tolist()):
+    hung = {frozenset((int(parent[body]), body)) for body in order if parent[body] >= 0}
+    if len(hung) != sum(map(len, near)) // 2 or (pairs[:, 0] == pairs[:, 1]).any():
         return None
-    for group in groups_of_forces(model):
-        moving = sorted(group)
-        if len(moving) > 2 or (len(moving) == 2 and not {(moving[0] + 1, moving[1] + 1), (moving[1] + 1, moving[0] + 1)} & hung):
-            return None
+    if any(len(group) > 1 and frozenset(body + 1 for body in group) not in hung for group in groups_of_forces(model)):
+        return None
     of_row = np.where(parent[pairs[:, 0]] == pairs[:, 1], pairs[:, 0], pairs[:, 1])
-    rows = np.argsort(of_row, kind="stable")
-    count = np.bincount(of_row - 1, minlength=model.nb)
+    count, rows = np.bincount(of_row - 1, minlength=model.nb), np.argsort(of_row, kind="stable")
     if count.max(initial=0) > 6:
         return None
-    own = (pairs[rows, 1] == of_row[rows]).astype(np.int64)
-    return Tree(
-        np.where(parent[1:] > 0, parent[1:] - 1, -1),
-        np.array(order[::-1]) - 1,
-        np.concatenate([[0], np.cumsum(count)]),
-        rows,
-        np.column_stack([own, 1 - own]),
-        colors_of_bodies(model),
-    )
+    side = (pairs[rows, 1] == of_row[rows]).astype(np.int64)
+    starts = np.concatenate([[0], np.cumsum(count)])
+    above = np.where(parent[1:] > 0, parent[1:] - 1, -1)
+    return Tree(above, np.array(order[::-1]) - 1, starts, rows, np.column_stack([side, 1 - side]), colors_of_bodies(model))
 
 
 def _depths_first(near: list[set[int]], parent: Ints) -> list[int]:
@@ -318,108 +322,92 @@ def _solve_body(D: Array, T: Array, R: Array, m: int, f: Array, mu: Array, y: Ar
         f[i] = s
 
 
+@kernel
+def _along_joint(T: Array, D: Array, half: Array) -> None:
+    """Replace D by T^T D T;  half: (6, 6) room"""
+    for i in range(6):
+        for j in range(6):
+            s = 0.0
+            for a in range(6):
+                s += D[i, a] * T[a, j]
+            half[i, j] = s
+    for i in range(6):
+        for j in range(6):
+            s = 0.0
+            for a in range(6):
+                s += T[a, i] * half[a, j]
+            D[i, j] = s
+
+
+@kernel
+def _lower_upper(D: Array, m: int) -> float:
+    """Factor D22 = L U without exchanges; return the smallest pivot."""
+    least = np.inf
+    for k in range(m, 6):
+        least = min(least, D[k, k])
+        for i in range(k + 1, 6):
+            D[i, k] /= D[k, k]
+            for j in range(k + 1, 6):
+                D[i, j] -= D[i, k] * D[k, j]
+    return least
+
+
 @counted_entry
-def factor_entry(
-    parents: Ints,
-    order: Ints,
-    starts: Ints,
-    own: Array,
-    parent_rows: Array,
-    D: Array,
-    up: Array,
-    down: Array,
-    T: Array,
-    R: Array,
-    W: Array,
-) -> float:
-    """Factor [ H J^T; J 0 ] and return the smallest pivot.  D: own blocks of H, which become T^T H T;  up, down: its other blocks"""
+def factor_entry(rows: Rows, F: Factors) -> float:
+    """Factor [ H J^T; J 0 ] and return the smallest pivot;  F.D: blocks of H on its diagonal, which become T^T H T"""
     least, half, column, room = np.inf, np.zeros((6, 6)), np.zeros((2, 6)), np.zeros(6)
-    for n in range(order.size):
-        b = order[n]
-        first, m, p = starts[b], starts[b + 1] - starts[b], parents[b]
-        # J_b^T = T (R, 0)^T
-        _orthogonal_factors(own, first, m, T[b], R[b])
-        # D = T^T H T
-        for i in range(6):
-            for j in range(6):
-                s = 0.0
-                for a in range(6):
-                    s += D[b, i, a] * T[b, a, j]
-                half[i, j] = s
-        for i in range(6):
-            for j in range(6):
-                s = 0.0
-                for a in range(6):
-                    s += T[b, a, i] * half[a, j]
-                D[b, i, j] = s
-        # D22 = L U
-        for k in range(m, 6):
-            least = min(least, D[b, k, k])
-            for i in range(k + 1, 6):
-                D[b, i, k] /= D[b, k, k]
-                for j in range(k + 1, 6):
-                    D[b, i, j] -= D[b, i, k] * D[b, k, j]
+    for n in range(rows.order.size):
+        b = rows.order[n]
+        first, m, p = rows.starts[b], rows.starts[b + 1] - rows.starts[b], rows.parents[b]
+        # J_b^T = T (R, 0)^T,   D = T^T H T,   D22 = L U
+        _orthogonal_factors(rows.body, first, m, F.T[b], F.R[b])
+        _along_joint(F.T[b], F.D[b], half)
+        least = min(least, _lower_upper(F.D[b], m))
         if p < 0:
             continue
         # W = K_b^-1 (H_bp, J_p)^T,   H_p <- H_p - (H_pb, J_p^T) W
         for j in range(6):
             for i in range(6):
-                column[0, i] = up[b, i, j]
+                column[0, i] = F.up[b, i, j]
             for i in range(m):
-                column[1, i] = parent_rows[first + i, j]
-            _solve_body(D[b], T[b], R[b], m, column[0], column[1], room)
+                column[1, i] = rows.parent[first + i, j]
+            _solve_body(F.D[b], F.T[b], F.R[b], m, column[0], column[1], room)
             for i in range(6):
-                W[b, i, j] = column[0, i]
+                F.W[b, i, j] = column[0, i]
             for i in range(m):
-                W[b, 6 + i, j] = column[1, i]
-        for i in range(6):
-            for j in range(6):
-                s = 0.0
+                F.W[b, 6 + i, j] = column[1, i]
+            for i in range(6):
                 for a in range(6):
-                    s += down[b, i, a] * W[b, a, j]
+                    F.D[p, i, j] -= F.down[b, i, a] * column[0, a]
                 for a in range(m):
-                    s += parent_rows[first + a, i] * W[b, 6 + a, j]
-                D[p, i, j] -= s
+                    F.D[p, i, j] -= rows.parent[first + a, i] * column[1, a]
     return least
 
 
 @counted_entry
-def solve_entry(
-    parents: Ints,
-    order: Ints,
-    starts: Ints,
-    own: Array,
-    parent_rows: Array,
-    D: Array,
-    T: Array,
-    R: Array,
-    W: Array,
-    down: Array,
-    x: Array,
-    mu: Array,
-) -> None:
+def solve_entry(rows: Rows, F: Factors, x: Array, mu: Array) -> None:
     """Solve with the factors: x (nb, 6) is f and becomes x, mu (nc,), by bodies, is c and becomes the multipliers."""
     room = np.zeros(6)
-    for n in range(order.size):
-        b = order[n]
-        first, m, p = starts[b], starts[b + 1] - starts[b], parents[b]
-        _solve_body(D[b], T[b], R[b], m, x[b], mu[first : first + m], room)
+    for n in range(rows.order.size):
+        b = rows.order[n]
+        first, m, p = rows.starts[b], rows.starts[b + 1] - rows.starts[b], rows.parents[b]
+        _solve_body(F.D[b], F.T[b], F.R[b], m, x[b], mu[first : first + m], room)
         if p >= 0:
             for i in range(6):
                 for a in range(6):
-                    x[p, i] -= down[b, i, a] * x[b, a]
+                    x[p, i] -= F.down[b, i, a] * x[b, a]
                 for a in range(m):
-                    x[p, i] -= parent_rows[first + a, i] * mu[first + a]
-    for n in range(order.size):
-        b = order[order.size - 1 - n]
-        first, m, p = starts[b], starts[b + 1] - starts[b], parents[b]
+                    x[p, i] -= rows.parent[first + a, i] * mu[first + a]
+    for n in range(rows.order.size):
+        b = rows.order[rows.order.size - 1 - n]
+        first, m, p = rows.starts[b], rows.starts[b + 1] - rows.starts[b], rows.parents[b]
         if p >= 0:
             for i in range(6):
                 for a in range(6):
-                    x[b, i] -= W[b, i, a] * x[p, a]
+                    x[b, i] -= F.W[b, i, a] * x[p, a]
             for i in range(m):
                 for a in range(6):
-                    mu[first + i] -= W[b, 6 + i, a] * x[p, a]
+                    mu[first + i] -= F.W[b, 6 + i, a] * x[p, a]
 
 
-factor_entry_at, solve_entry_at = DirectCall(factor_entry), DirectCall(solve_entry)
+factor_at, solve_at = DirectCall(factor_entry), DirectCall(solve_entry)
