@@ -59,7 +59,7 @@ CONTENTS = {
         "serial-chains",
     ),
     "Results": ("quantities", "animation", "kinematics", "equilibrium"),
-    "Studies": ("comparing-methods", "violation-studies", "sweeps", "batch", "design", "faults-and-checks"),
+    "Studies": ("comparing-methods", "violation-studies", "sweeps", "batch", "gpu", "design", "faults-and-checks"),
     "Reference": (
         "generated/api/index",
         "command-line",
@@ -74,7 +74,7 @@ CONTENTS = {
         "engine",
         "fmu",
         "c-interface",
-        "benchmarks",
+        "benchmarks", "costs",
         "cite",
         "generated/changelog",
     ),
