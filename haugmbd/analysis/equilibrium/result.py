@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Protocol
 
 import numpy as np
 
@@ -20,6 +21,16 @@ from haugmbd.diagnostics.violation import JointWrenches
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.results.study_data import Columns, StudyData, column
+
+
+class Modes(Protocol):
+    """Eigenvectors and eigenvalues of the stiffness, which may be computed when they are asked for."""
+
+    @property
+    def motions(self) -> Array: ...
+
+    @property
+    def stiffness(self) -> Array: ...
 
 
 class Stability(Enum):
@@ -77,8 +88,7 @@ class Equilibrium(StudyData):
     model: Model
     state: State
     lam: Array
-    motions: Array
-    stiffness: Array
+    modes: Modes
     kinds: tuple[Stability, ...]
     residual: float
     newton: int
@@ -102,9 +112,19 @@ class Equilibrium(StudyData):
         return {"part": column(parts), "quantity": column(quantities), "value": np.array(values, dtype=np.float64)}
 
     @property
+    def motions(self) -> Array:
+        """Eigenvectors of the stiffness, (nd, nb + 1, 6)."""
+        return self.modes.motions
+
+    @property
+    def stiffness(self) -> Array:
+        """Stiffness of each motion, (nd,)."""
+        return self.modes.stiffness
+
+    @property
     def dof(self) -> int:
         """Return the degrees of freedom."""
-        return len(self.stiffness)
+        return len(self.kinds)
 
     @property
     def stability(self) -> Stability:
