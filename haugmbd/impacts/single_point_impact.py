@@ -191,7 +191,7 @@ class PointImpacts:
         work = p.response
         code = strike_point(work.pack, RATES, p.points.shapes, a, b, key[1], law, float(t), after, self._y_dot, room, out)
         work.n_rates, work.n_factorizations = work.n_rates + 1, work.n_factorizations + 1
-        if code != OK or not out[NORMAL_IMPULSE] > 0.0:
+        if code != OK or not out[NORMAL_IMPULSE] > 0.0 or p.any_held(room.C, room.pair, room.G):
             return None
         y[:] = after
         D, point = room.D.copy(), room.points.copy()

@@ -35,8 +35,9 @@ from haugmbd.integrators.explicit.embedded import EmbeddedRungeKutta
 from haugmbd.integrators.explicit.runge_kutta import RungeKutta
 from haugmbd.model.inspection.length import units_of_state
 from haugmbd.model.state import State
+from haugmbd.simulation.hybrid.flight import FLIES, MEETS
 from haugmbd.simulation.hybrid.moreau_jean_step import drift
-from haugmbd.simulation.hybrid.shape_flight import FIRST_STEPS, FLIES, MEETS, MOST_STEPS, PARTED, shape_flights
+from haugmbd.simulation.hybrid.shape_flight import FIRST_STEPS, MOST_STEPS, PARTED, shape_flights
 
 TOUCH = 1e-10
 """Relative to the size: a smaller gap touches."""
