@@ -147,6 +147,8 @@ class ContactProblem:
         limits = [contact.placed(model) for contact in contacts if isinstance(contact, LIMITS)]
         if limits:
             self.points = PointsAndLimits(self.points, limits, self.length)
+        self.has_limits = bool(limits)
+        """Whether some contacts are limits, which the compiled functions of shapes do not know."""
         self.pairs = self.points.bodies
         self.has_plane = [
             isinstance(contact, LIMITS) or any(isinstance(shape, Plane) for shape in contact.shapes) for contact in contacts
@@ -232,6 +234,9 @@ class ContactProblem:
         if not keys:
             self.response.rates(t, y, y_dot)
             return self.open_forces(y_dot)
+        if self.has_limits:
+            self.response.rates(t, y, y_dot)
+            return self._rates_of_rows(t, y_dot, modes, self.at(y, keys))
         own, work, k = self._mode_arrays(modes), self.response, len(keys)
         at, f = new_points(k, work.nodes, RATE_COLUMNS), np.empty((k, 3))
         room = self._A, at, work.kept, self._equations(k), f
@@ -243,6 +248,11 @@ class ContactProblem:
         kin = Kinematics(points[:, GAP], points[:, POINT_J : POINT_J + 3], at.D, at.C.reshape(k, 3, 2, 6), at.gamma, at.v)
         if known != UNDECIDED:
             return Forces(y_dot, f, kin, known == UNIQUE)
+        return self._rates_of_rows(t, y_dot, modes, kin)
+
+    def _rates_of_rows(self, t: float, y_dot: Array, modes: dict[Key, PointMode], kin: Kinematics) -> Forces:
+        """Add what forces of points of given modes do to y_dot, which is at hand without them, with its factor; return the forces."""
+        keys = list(modes)
         turn = self.directions(kin, modes)
         answer = self.columns(kin, keys, t)
         u_dot = self.velocities(y_dot)
@@ -619,7 +629,7 @@ class ContactProblem:
     def _projected(self, t: float, y: Array, modes: dict[Key, PointMode], tolerance: float) -> bool:
         """Do what `project` does in compiled code; return False, and leave y as it is, where the rank of the points is to be judged."""
         own, work = self._mode_arrays(modes), self.response
-        if own.rows > MOST_ROWS:
+        if own.rows > MOST_ROWS or self.has_limits:
             return False
         found, at = y.copy(), new_points(len(modes), work.nodes, RATE_COLUMNS)
         room = self._A, at, self._equations(len(modes)), tolerance

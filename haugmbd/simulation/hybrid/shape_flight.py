@@ -410,6 +410,8 @@ class ShapeFlights:
 
 def shape_flights(problem: ContactProblem, method: object, size: float) -> ShapeFlights | None:
     """Return the flights of a motion; None for parts or methods that need the loop in Python."""
-    if not (isinstance(method, RungeKutta | EmbeddedRungeKutta) and method.h_first is None and suits(problem.model)):
+    if problem.has_limits or not (
+        isinstance(method, RungeKutta | EmbeddedRungeKutta) and method.h_first is None and suits(problem.model)
+    ):
         return None
     return ShapeFlights(problem, method, size)
