@@ -59,7 +59,7 @@ CONTENTS = {
         "serial-chains",
     ),
     "Results": ("quantities", "animation", "kinematics", "equilibrium"),
-    "Studies": ("comparing-methods", "violation-studies", "sweeps", "batch", "design", "faults-and-checks"),
+    "Studies": ("comparing-methods", "violation-studies", "sweeps", "batch", "gpu", "design", "faults-and-checks"),
     "Reference": (
         "generated/api/index",
         "command-line",
@@ -75,6 +75,7 @@ CONTENTS = {
         "fmu",
         "c-interface",
         "benchmarks",
+        "costs",
         "cite",
         "generated/changelog",
     ),

@@ -15,6 +15,8 @@ the states held.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from haugmbd.analysis.assembly.regularized_least_squares import dense
@@ -22,12 +24,13 @@ from haugmbd.analysis.equilibrium.held_contacts import HeldContacts, check_held,
 from haugmbd.analysis.equilibrium.residual import (
     ResidualEvaluator,
     evaluate_residual,
+    inertia_times,
     make_residual_evaluator,
     motions_of,
     read_model,
     state_of,
 )
-from haugmbd.analysis.equilibrium.result import Equilibrium, kinds_of
+from haugmbd.analysis.equilibrium.result import Equilibrium, Stability, kinds_of
 from haugmbd.analysis.equilibrium.small_motions.block_modes import MotionMatrices, block_modes, motion_matrices
 from haugmbd.analysis.equilibrium.small_motions.stages import Stages
 from haugmbd.analysis.equilibrium.smooth_derivative import MotionDerivative, NotSmooth
@@ -40,11 +43,15 @@ from haugmbd.analysis.equilibrium.solver import (
     TrialPose,
     find_balance,
     find_balance_of_states,
+    is_positive,
+    size_along,
+    tree_at,
 )
 from haugmbd.analysis.equilibrium.steady_check import check_steady, refuse_friction
 from haugmbd.analysis.equilibrium.steady_motion import SteadyLike, read_steady
-from haugmbd.analysis.equilibrium.tangent_matrices import damping
+from haugmbd.analysis.equilibrium.tangent_matrices import damping, smooth_damping_blocks
 from haugmbd.analysis.equilibrium.tangent_space import ERRORS, NOISE, RANK_TOL, inertia, rate_of_motions, scale_of
+from haugmbd.analysis.equilibrium.tree_equations import Blocks
 from haugmbd.analysis.mobility.free_motions import largest, motion_text, turns_first
 from haugmbd.analysis.regular_pose import check_regular
 from haugmbd.choices import check_flags
@@ -154,8 +161,8 @@ def _searched(evaluator: ResidualEvaluator, start: State, downhill: bool, search
 
 def _judged(balance: Balance, held: HeldContacts | None) -> Equilibrium:
     """Return the equilibrium of a balance, with its stability. Raise an error if a pose in balance is none."""
-    kappa, V = np.linalg.eigh(0.5 * (balance.K + balance.K.T))
     pose, evaluator = balance.place, balance.place.evaluator
+    dof = len(pose.push) - len(pose.residual.Phi) if balance.A is not None else len(balance.K)
     model = evaluator.model
     at_rest = state_of(evaluator, pose.y)
     faults = position_faults(model, at_rest, moved=True)
@@ -179,26 +186,65 @@ def _judged(balance: Balance, held: HeldContacts | None) -> Equilibrium:
     lam = lam if held is None else check_held(held, pose, lam)
     _refuse_pulls(model, at_rest, lam)
     matrices = _matrices_for_stability(evaluator, balance)
-    scale = scale_of(pose.work, balance.K) if matrices is None else matrices.scale
+    scale = balance.scale if matrices is None else matrices.scale
     if evaluator.steady.moves:
         check_steady(evaluator, pose, scale, np.zeros(0) if matrices is None else matrices.rate_scale)
-    motions = motions_of(evaluator, pose.at.N @ V)
-    unit = np.array([largest(motion, evaluator.length) for motion in motions])
-    left = float(np.abs(pose.g).max(initial=0.0)) / (scale or 1.0)
+    modes = Modes(balance)
+    tree = None if balance.A is None else tree_at(pose)
+    if tree is not None and balance.A is not None and is_positive(pose, tree, balance.A, balance.rounding):
+        kinds = (Stability.STABLE,) * dof
+    else:
+        kinds = kinds_of(modes.kappa, balance.rounding)
     return Equilibrium(
         model,
         at_rest,
         lam,
-        motions / unit[:, None, None],
-        kappa / unit**2,
-        kinds_of(kappa, balance.rounding),
-        left,
+        modes,
+        kinds,
+        pose.left / (scale or 1.0),
         balance.newton,
         balance.relaxed,
         evaluator.steady,
         evaluator.length,
         None if matrices is None else block_modes(matrices).eigenvalues,
     )
+
+
+class Modes:
+    """The eigenvectors of the stiffness of a balance, and its eigenvalues: computed when they are asked for, which large trees need not."""
+
+    def __init__(self, balance: Balance) -> None:
+        self._balance: Balance | None = balance
+
+    @cached_property
+    def _eigen(self) -> tuple[Array, Array, Array]:
+        """Eigenvalues (nd,), motions (nd, nb + 1, 6), and their largest component (nd,)."""
+        if self._balance is None:
+            raise RuntimeError("the balance was let go before its modes were computed")
+        pose, K = self._balance.place, self._balance.K
+        kappa, V = np.linalg.eigh(0.5 * (K + K.T))
+        motions = motions_of(pose.evaluator, pose.at.N @ V)
+        self._balance = None
+        return kappa, motions, np.array([largest(motion, pose.evaluator.length) for motion in motions])
+
+    @property
+    def kappa(self) -> Array:
+        """Eigenvalues (nd,) [J]."""
+        return self._eigen[0]
+
+    @cached_property
+    def motions(self) -> Array:
+        """The motions, (nd, nb + 1, 6), the largest component of each 1."""
+        return np.asarray(self._eigen[1] / self._eigen[2][:, None, None])
+
+    @cached_property
+    def stiffness(self) -> Array:
+        """Stiffness (nd,) of the motions."""
+        return np.asarray(self.kappa / self._eigen[2] ** 2)
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return the values, for a copy in another process."""
+        return {"_balance": None, "_eigen": self._eigen}
 
 
 def _check_regular(pose: TrialPose, what: str) -> None:
@@ -226,7 +272,7 @@ def _matrices_for_stability(evaluator: ResidualEvaluator, balance: Balance) -> M
     pose = balance.place
     if len(evaluator.states.columns):
         return motion_matrices(evaluator, pose, Stages(Progress(False, 0.0, 1.0)))
-    skew = float(np.abs(balance.K - balance.K.T).max(initial=0.0)) > NOISE * scale_of(pose.work, balance.K)
+    skew = _is_skew(balance)
     rolls = evaluator.steady.moves and len(evaluator.model.velocity_rows) > 0
     if not skew and not rolls and not _is_driven(evaluator, balance):
         return None
@@ -246,6 +292,9 @@ def _is_driven(evaluator: ResidualEvaluator, balance: Balance) -> bool:
 
     Where forces are not smooth over velocities, as with dry friction, there is no C, and it is not.
     """
+    driven = _is_tree_driven(balance)
+    if driven is not None:
+        return driven
     pose, smooth = balance.place, MotionDerivative(balance.place.work)
     M, scale = inertia(evaluator, pose.at.N), scale_of(pose.work, balance.K)
     rate = rate_of_motions(M, scale)
@@ -257,6 +306,39 @@ def _is_driven(evaluator: ResidualEvaluator, balance: Balance) -> bool:
     if float(np.abs(C).max(initial=0.0)) <= noise:
         return False
     return float(np.linalg.eigvalsh(0.5 * (C + C.T))[0]) < -noise
+
+
+def _is_skew(balance: Balance) -> bool:
+    """Return whether K is not symmetric."""
+    tree = tree_at(balance.place)
+    if tree is not None and balance.A is not None:
+        dof = len(balance.place.push) - len(balance.place.residual.Phi)
+        if (
+            size_along(balance.place, tree, balance.A.skew) * dof**0.5 <= NOISE * balance.scale
+        ):  # no entry is larger than all together
+            return False
+    return float(np.abs(balance.K - balance.K.T).max(initial=0.0)) > NOISE * scale_of(balance.place.work, balance.K)
+
+
+def _is_tree_driven(balance: Balance) -> bool | None:
+    """Return False if no small motion of a tree is fed with energy, by its blocks; None if they do not tell."""
+    pose, tree = balance.place, tree_at(balance.place)
+    if tree is None or balance.A is None:
+        return None
+    smooth, none = MotionDerivative(pose.work), np.zeros((len(tree.parent), 6, 6))
+    twists = np.zeros((6, len(tree.parent) + 1, 6))
+    twists[:, 1:] = np.eye(6)[:, None] * pose.evaluator.scale.reshape(-1, 6)
+    momenta = np.array([inertia_times(pose.evaluator.model, twist) for twist in twists])[:, 1:] * pose.evaluator.scale.reshape(
+        -1, 6
+    )
+    M = Blocks(momenta.transpose(1, 2, 0).copy(), none, none)
+    rate = rate_of_motions(np.array([size_along(pose, tree, M)]), balance.scale)
+    try:
+        C = smooth_damping_blocks(pose.evaluator, tree, pose.y, rate, smooth)
+    except NotSmooth:
+        return None
+    noise = max(ERRORS * smooth.error, NOISE * balance.scale)
+    return False if C.largest <= noise or is_positive(pose, tree, C, -noise) else None
 
 
 def multipliers(evaluator: ResidualEvaluator, pose: TrialPose) -> Array:

@@ -17,10 +17,11 @@ from haugmbd.analysis.assembly.constraint_system import matrix, unit_rows
 from haugmbd.analysis.assembly.regularized_least_squares import Matrix
 from haugmbd.analysis.equilibrium.block_states import BlockStates, block_states, count_turns, rates_of
 from haugmbd.analysis.equilibrium.steady_motion import Steady, bias, velocities
+from haugmbd.analysis.equilibrium.tree_equations import Tree, tree_of
 from haugmbd.analysis.initial_model import follow_angles, start_of
 from haugmbd.bodies.validation import for_kernels
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.compiled.jit import DirectCall, entry
+from haugmbd.compiled.jit import DirectCall, entry, kernel
 from haugmbd.graph import bridges, spanning_tree
 from haugmbd.math.body_columns import EULER, VELOCITY
 from haugmbd.math.euler_kernels import normalize, rotate_by
@@ -38,6 +39,9 @@ from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
 
 SPRINGS = 5.0
 """Largest ratio of L and the shortest spring, so that differences in L are accurate."""
+
+SPARSE = 60_000
+"""Entries of Phi_q from which on it is treated as sparse."""
 
 SMALL_TURN = 1e-4
 """[rad] Below it the square of an angle is lost beside 1 in the series of a screw: the error is below rounding of a step."""
@@ -60,11 +64,16 @@ class ResidualEvaluator(NamedTuple):
     pairs: Ints
     states: BlockStates
 
+    @property
+    def tree(self) -> Tree | None:
+        """The tree of a large model whose joints close no loop, see `tree_equations`; None for others."""
+        return tree_of(self.model) if 6 * self.model.nb * self.model.nc > SPARSE and not len(self.states.columns) else None
+
 
 class Residual(NamedTuple):
     """Rows and forces at one pose, of the kept rows.
 
-    Phi, nu: (nk,);  J: (nk, 6 nb) Phi_q, columns times `scale`, sparse if it is large
+    Phi, nu: (nk,);  J: (nk, 6 nb) Phi_q, columns times `scale`, sparse if it is large;  by_bodies: (nk, sides, 6) the same
     force: (6 nb,) (Q - M bias) times `scale` [J];  rates: (ns,) z'
     """
 
@@ -73,6 +82,7 @@ class Residual(NamedTuple):
     J: Matrix
     force: Array
     rates: Array
+    by_bodies: Array
 
 
 def read_model(system: System | Model, state: State | None, who: str, tolerance: float | None = None) -> tuple[Model, State]:
@@ -118,7 +128,7 @@ def evaluate_residual(evaluator: ResidualEvaluator, y: Array, u: Array | None = 
     level = workspace_array(evaluator.pack, "LEVEL")[model.slot_of_row]
     rates = rates_of(evaluator.states, evaluator.pack)
     rows = matrix(J, evaluator.pairs[kept], model.nb)
-    return Residual(level[kept, 0], level[kept, 1], rows, force[1:].ravel() * evaluator.scale, rates)
+    return Residual(level[kept, 0], level[kept, 1], rows, force[1:].ravel() * evaluator.scale, rates, J)
 
 
 def kept_rows(evaluator: ResidualEvaluator, y: Array) -> tuple[Array, Matrix]:
@@ -128,6 +138,21 @@ def kept_rows(evaluator: ResidualEvaluator, y: Array) -> tuple[Array, Matrix]:
     J = _by_rows(model, evaluator.pack)[kept] * ([evaluator.length] * 3 + [1.0] * 3)
     rows, length = unit_rows(matrix(J, evaluator.pairs[kept], model.nb))
     return workspace_array(evaluator.pack, "LEVEL")[model.slot_of_row[kept], 0] / length, rows
+
+
+def gaps_in_tree(evaluator: ResidualEvaluator, y: Array) -> tuple[Array, Array]:
+    """Return the same with the rows by bodies, (nc, 2, 6)."""
+    model = evaluator.model
+    _force(evaluator, y, None, None)
+    rows, length = unit_rows_of(_by_rows(model, evaluator.pack) * ([evaluator.length] * 3 + [1.0] * 3))
+    return workspace_array(evaluator.pack, "LEVEL")[model.slot_of_row, 0] / length, rows
+
+
+def unit_rows_of(J: Array) -> tuple[Array, Array]:
+    """Return rows by bodies (nc, sides, 6) of length 1, and their lengths (nc,), 1 for a row of zeros."""
+    length = np.sqrt(np.einsum("rsa,rsa->r", J, J))
+    length[length == 0.0] = 1.0
+    return J / length[:, None, None], length
 
 
 def force_at(evaluator: ResidualEvaluator, y: Array, u: Array) -> Array:
@@ -144,21 +169,10 @@ def left_over(evaluator: ResidualEvaluator, y: Array, lam: Array) -> Array:
     return np.asarray(left[1:].ravel() * evaluator.scale)
 
 
-@entry
-def left_entry(P: Pack, t: float, y: Array, x: Array, scale: Array, lam: Array, here: Array, out: Array) -> None:
-    """Write force - J^T lam at y (+) x to out (nb, 6), for bodies that do not turn.
-
-    lam: (6 ne,) by slots, those of rows;  here: (ny,) room for y (+) x
-    """
+@kernel
+def left_of(P: Pack, t: float, here: Array, scale: Array, lam: Array, out: Array) -> None:
+    """Write force - J^T lam at the state `here` to out (nb, 6), for bodies that do not turn;  lam: (6 ne,) by slots, those of rows"""
     J, edges, Q, n = ws.jacobian(P), ws.edges(P), ws.generalized_forces(P), ws.n_bodies(P)
-    # r <- r + L dr,   p <- p exp(dpi_bar)
-    copy_line(y, here)
-    for body in range(1, n):
-        k = WIDTH * body
-        for a in range(3):
-            here[k + a] += x[6 * body - 6 + a] * scale[6 * body - 6 + a]
-        rotate_by(here[k + EULER : k + VELOCITY], x[6 * body - 3 : 6 * body])
-        normalize(here[k + EULER : k + VELOCITY])
     prepare(P, t, here)
     # Q - J^T lam
     for body in range(1, n):
@@ -176,7 +190,65 @@ def left_entry(P: Pack, t: float, y: Array, x: Array, scale: Array, lam: Array, 
             out[body - 1, a] *= scale[6 * body - 6 + a]
 
 
-left_at = DirectCall(left_entry)
+@kernel
+def left_kernel(P: Pack, t: float, y: Array, x: Array, scale: Array, lam: Array, here: Array, out: Array) -> None:
+    """Write force - J^T lam at y (+) x to out (nb, 6), for bodies that do not turn.
+
+    lam: (6 ne,) by slots, those of rows;  here: (ny,) room for y (+) x
+    """
+    n = ws.n_bodies(P)
+    # r <- r + L dr,   p <- p exp(dpi_bar)
+    copy_line(y, here)
+    for body in range(1, n):
+        k = WIDTH * body
+        for a in range(3):
+            here[k + a] += x[6 * body - 6 + a] * scale[6 * body - 6 + a]
+        rotate_by(here[k + EULER : k + VELOCITY], x[6 * body - 3 : 6 * body])
+        normalize(here[k + EULER : k + VELOCITY])
+    left_of(P, t, here, scale, lam, out)
+
+
+@entry
+def left_entry(P: Pack, t: float, y: Array, x: Array, scale: Array, lam: Array, here: Array, out: Array) -> None:
+    """Evaluate as `left_kernel` does; called from Python."""
+    left_kernel(P, t, y, x, scale, lam, here, out)
+
+
+class Nearby(NamedTuple):
+    """The scale (6 nb,) of motions, lam by slots, and room for a motion (6 nb,) and a state."""
+
+    scale: Array
+    lam: Array
+    x: Array
+    here: Array
+
+
+@entry
+def samples_entry(P: Pack, t: float, y: Array, near: Nearby, colors: Ints, steps: Array, rate: float, out: Array) -> None:
+    """Write force - J^T lam to out (n_colors, 6, n_steps, nb, 6), with all bodies of a color moved by each step along each coordinate.
+
+    rate: 0, or that of the motions [1/s], of which the steps are then velocities
+    """
+    x, scale, lam, here = near.x, near.scale, near.lam, near.here
+    for color in range(out.shape[0]):
+        for k in range(6):
+            for n in range(steps.size):
+                for body in range(colors.size):
+                    for a in range(6):
+                        x[6 * body + a] = steps[n] if a == k and colors[body] == color else 0.0
+                if rate == 0.0:
+                    left_kernel(P, t, y, x, scale, lam, here, out[color, k, n])
+                    continue
+                copy_line(y, here)
+                for body in range(1, colors.size + 1):
+                    for a in range(6):
+                        here[WIDTH * body + VELOCITY + a] += rate * x[6 * body - 6 + a] * scale[6 * body - 6 + a]
+                for i in range(x.size):
+                    x[i] = 0.0
+                left_of(P, t, here, scale, lam, out[color, k, n])
+
+
+left_at, samples_at = DirectCall(left_entry), DirectCall(samples_entry)
 
 
 def left_nearby(evaluator: ResidualEvaluator, y: Array, lam: Array) -> Callable[[Array], Array]:
@@ -184,10 +256,7 @@ def left_nearby(evaluator: ResidualEvaluator, y: Array, lam: Array) -> Callable[
     model, pack = evaluator.model, evaluator.pack
     if evaluator.steady.turns:
         return lambda x: left_over(evaluator, nearby(evaluator, y, x), lam)
-    start, of_slots, here = y.copy(), np.zeros(6 * len(model.tables["EDGES"])), np.zeros_like(y)
-    bodies = bodies_in(model, start)
-    bodies[:, VELOCITY:WIDTH] = velocities(evaluator.steady, bodies, np.zeros((model.nb + 1, 6)))
-    of_slots[model.slot_of_row[evaluator.kept]] = lam
+    start, of_slots, here = _at_rest(evaluator, y, lam)
 
     def left(x: Array) -> Array:
         out = np.zeros((model.nb, 6))
@@ -196,6 +265,31 @@ def left_nearby(evaluator: ResidualEvaluator, y: Array, lam: Array) -> Callable[
         return out.ravel()
 
     return left
+
+
+def _at_rest(evaluator: ResidualEvaluator, y: Array, lam: Array) -> tuple[Array, Array, Array]:
+    """Return y with the velocities of the steady motion, lam (nk,) by slots, and room for a pose nearby."""
+    model, start, of_slots = evaluator.model, y.copy(), np.zeros(6 * len(evaluator.model.tables["EDGES"]))
+    bodies = bodies_in(model, start)
+    bodies[:, VELOCITY:WIDTH] = velocities(evaluator.steady, bodies, np.zeros((model.nb + 1, 6)))
+    of_slots[model.slot_of_row[evaluator.kept]] = lam
+    return start, of_slots, np.zeros_like(y)
+
+
+def sampled(
+    evaluator: ResidualEvaluator, tree: Tree, y: Array, steps: Array, *, lam: Array | None = None, rate: float = 0.0
+) -> Array:
+    """Return forces (n_colors, 6, n_steps, nb, 6) of `left_over` with all bodies of a color moved along each coordinate, at rest.
+
+    lam: (nk,), by default 0;  rate: if it is not 0, the steps are velocities in units of it [1/s]
+    """
+    model = evaluator.model
+    start, of_slots, here = _at_rest(evaluator, y, np.zeros(len(evaluator.kept)) if lam is None else lam)
+    out = np.zeros((int(tree.colors.max()) + 1, 6, len(steps), model.nb, 6))
+    near = Nearby(evaluator.scale, of_slots, np.zeros(6 * model.nb), here)
+    samples_at(evaluator.pack, evaluator.t, start, near, tree.colors, steps, rate, out)
+    model.raise_user_error(evaluator.pack)
+    return out
 
 
 def _force(evaluator: ResidualEvaluator, y: Array, u: Array | None, t: float | None) -> Array:

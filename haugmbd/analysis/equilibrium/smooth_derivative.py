@@ -29,6 +29,11 @@ MOVED: Array = 10.0 ** np.arange(-5.0, 1.0)
 TWO: Array = MOVED[-2:]
 """The two sizes that smooth forces need."""
 
+STEPS_OF_TWO: Array = np.array(
+    [0.0, *(sign * (k + 1) * (H * float(size)) for size in TWO for sign in (1.0, -1.0) for k in range(len(WEIGHTS)))]
+)
+"""The steps that smooth forces are evaluated at."""
+
 SMOOTH_FORCE = 1e-9
 """Change of the derivative of a force between the two, and of its slope at 0, relative to the forces at work, of smooth forces."""
 

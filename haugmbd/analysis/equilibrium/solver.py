@@ -19,6 +19,7 @@ monotonicity test).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -32,11 +33,15 @@ from haugmbd.analysis.equilibrium.residual import (
     evaluate_residual,
     moved_along_joints,
     state_of,
+    unit_rows_of,
 )
 from haugmbd.analysis.equilibrium.smooth_derivative import MotionDerivative, NotSmooth
-from haugmbd.analysis.equilibrium.tangent_matrices import stiffness
+from haugmbd.analysis.equilibrium.tangent_matrices import STIFF, smooth_stiffness_blocks, stiffness, stiffness_blocks
 from haugmbd.analysis.equilibrium.tangent_space import (
+    ERRORS,
     NOISE,
+    ROUNDED,
+    SKETCH_H,
     Tangent,
     at_work,
     check_dropped,
@@ -45,7 +50,9 @@ from haugmbd.analysis.equilibrium.tangent_space import (
     scale_of,
     sketched,
     tangent,
+    tangent_of_tree,
 )
+from haugmbd.analysis.equilibrium.tree_equations import Blocks, Tree, factor_of
 from haugmbd.analysis.regular_pose import kept_at
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import SimulationError
@@ -89,6 +96,12 @@ WEAK = 1e-2
 """Distance of a kept row from the span of the others below which others are looked for, if rows are dropped. It is far above the
 tolerance of a rank, so that they are replaced in time, and the dropped ones hold until then."""
 
+ROUNDING = float(np.finfo(np.float64).eps)
+"""That of a force, relative to it."""
+
+RANDOM_MOTIONS = 2
+"""Motions that measure a matrix of a tree: none of them is across all that is not zero."""
+
 ROUNDS = 3
 """Number of rounds of Newton's method and relaxation."""
 
@@ -107,6 +120,11 @@ class TrialPose:
     push: Array
     work: float
 
+    @property
+    def left(self) -> float:
+        """The largest force along the motions [J] in the basis N; where steps do without it, the root of the sum of their squares."""
+        return float(np.linalg.norm(self.push) if self.at.factor is not None else np.abs(self.g).max(initial=0.0))
+
     @cached_property
     def g(self) -> Array:
         """The forces in the basis N of the tangent space, (nd,)."""
@@ -115,13 +133,23 @@ class TrialPose:
 
 @dataclass(frozen=True)
 class Balance:
-    """A balance: the pose, K (nd, nd) there, the part of it [J] that may be rounding, and the numbers of Newton and relaxation steps."""
+    """A balance: the pose, and the numbers of Newton and relaxation steps.
+
+    scale, rounding: of the balance, and the part of K that may be rounding [J];  A: its blocks in a tree, where K is wanted later only
+    """
 
     place: TrialPose
-    K: Array
+    make_K: Callable[[], Array]
+    scale: float
     rounding: float
     newton: int
     relaxed: int
+    A: Blocks | None = None
+
+    @cached_property
+    def K(self) -> Array:
+        """K (nd, nd) in the basis N."""
+        return self.make_K()
 
 
 class Search:
@@ -168,7 +196,8 @@ def _pose_with_rows(evaluator: ResidualEvaluator, y: Array, *, patient: bool) ->
     if len(evaluator.kept) < evaluator.model.nc:
         check_dropped(evaluator, y)
     residual = evaluate_residual(evaluator, y)
-    at = tangent(residual)
+    tree = evaluator.tree
+    at = (None if tree is None else tangent_of_tree(tree, residual)) or tangent(residual)
     return TrialPose(evaluator, y, residual, at, at.along(residual.force), at_work(evaluator, residual, at))
 
 
@@ -179,52 +208,72 @@ def find_balance(evaluator: ResidualEvaluator, y: Array, search: Search, *, down
         pose, K, steps, done = _newton(pose, search, downhill)
         newton += steps
         if done:
-            return Balance(pose, *stiffness_in_balance(pose), newton, relaxed)
-        pose, steps = _relax(pose, search, K)
+            return stiffness_in_balance(pose, newton, relaxed)
+        pose, steps = _relax(pose, search, K.K)
         relaxed += steps
     raise NotHeld("no balance", (pose, pose.push, False))
 
 
-def stiffness_in_balance(pose: TrialPose) -> tuple[Array, float]:
-    """Return K, and the part of it [J] that may be rounding. Raise NoStiffness if forces are not smooth there."""
-    smooth = MotionDerivative(pose.work)
+def stiffness_in_balance(pose: TrialPose, newton: int, relaxed: int) -> Balance:
+    """Return the balance at a pose, with its stiffness. Raise NoStiffness if forces are not smooth there."""
+    smooth, tree = MotionDerivative(pose.work), tree_at(pose)
+    if tree is not None:
+        balance = _balance_of_tree(pose, tree, newton, relaxed)
+        if balance is not None:
+            return balance
     try:
         K = stiffness(pose.evaluator, pose.y, pose.at, smooth)
     except NotSmooth as error:
         raise NoStiffness(error.why, pose) from None
-    left = float(np.abs(pose.g).max(initial=0.0))
-    return K, rounding_of(scale_of(pose.work, K), left, smooth.error, pose.at.weakest)
+    scale, left = scale_of(pose.work, K), float(np.abs(pose.g).max(initial=0.0))
+    return Balance(pose, lambda: K, scale, rounding_of(scale, left, smooth.error, pose.at.weakest), newton, relaxed)
 
 
-def _newton(pose: TrialPose, search: Search, downhill: bool) -> tuple[TrialPose, Array, int, bool]:
+def _balance_of_tree(pose: TrialPose, tree: Tree, newton: int, relaxed: int) -> Balance | None:
+    """Return the same of a tree; None if forces are not smooth in a motion that the rows forbid, or stiff there only."""
+    smooth = MotionDerivative(pose.work)
+    try:
+        A = smooth_stiffness_blocks(pose.evaluator, tree, pose.y, pose.at.lam, smooth)
+    except NotSmooth:
+        return None
+    size = size_along(pose, tree, A)
+    if A.largest > STIFF * size:
+        return None
+    scale = max(pose.work, size)
+    # no basis has been near singular
+    rounding = rounding_of(scale, pose.left, smooth.error, weakest=1.0)
+    return Balance(pose, lambda: A.along(tree, pose.at.N), scale, rounding, newton, relaxed, A)
+
+
+def _newton(pose: TrialPose, search: Search, downhill: bool) -> tuple[TrialPose, StepStiffness, int, bool]:
     """Take Newton steps until the last is small (True), or none can be made (False)."""
     model, length = pose.evaluator.model, pose.evaluator.length
     farthest = FARTHEST * max(1.0, float(np.ptp(bodies_in(model, pose.y)[:, :3], axis=0).max()) / length)
     direction = _rolling_direction if len(model.velocity_rows) else _direction
-    radius, distance, last, K = 1.0, 0.0, np.inf, _sketched_stiffness(pose)
+    radius, distance, last, K = 1.0, 0.0, np.inf, _stiffness_of_step(pose)
     for n in range(MAX_NEWTON):
-        left, scale = float(np.abs(pose.g).max(initial=0.0)), scale_of(pose.work, K)
+        left, scale = pose.left, K.scale
         search.at(pose, scale, newton=min(n, 1))
         if left <= BALANCE_TOL * scale:
             return pose, K, n, True
-        x = pose.at.N @ direction(K, pose.g, scale, downhill)
+        x = K.step(direction, downhill)
         size = _size(x)
         if left <= STALLED_TOL * scale and size > 0.5 * last:
             return pose, K, n, True
         last = size
         if size <= STEP_TOL:
             pose = displaced(pose, x)
-            return pose, K, n + 1, bool(np.abs(pose.g).max(initial=0.0) <= LEFT_TOL * scale)
+            return pose, K, n + 1, pose.left <= LEFT_TOL * scale
         limit = min(1.0, radius / size, LARGEST_TURN / max(LARGEST_TURN, _size(x.reshape(-1, 6)[:, 3:])))
         if distance > farthest:
-            _need_resistance(pose, K, x, distance)
+            _need_resistance(pose, K.K, x, distance)
         after = _line_search(pose, limit * x, downhill)
         if after is None:
             return pose, K, n, False
         pose, made = after
         distance += made
         radius = 2.0 * radius if made >= 0.99 * radius else radius
-        K = _sketched_stiffness(pose)
+        K = _stiffness_of_step(pose)
     return pose, K, MAX_NEWTON, False
 
 
@@ -233,9 +282,75 @@ def displaced(pose: TrialPose, x: Array, *, patient: bool = True) -> TrialPose:
     return trial_pose_at(pose.evaluator, moved_along_joints(pose.evaluator, pose.y, x), patient=patient)
 
 
-def _sketched_stiffness(pose: TrialPose) -> Array:
+class StepStiffness:
+    """The stiffness at a pose for a step of the iteration, K (nd, nd) in the basis N."""
+
+    def __init__(self, pose: TrialPose) -> None:
+        self.pose = pose
+
+    @cached_property
+    def K(self) -> Array:
+        """K by one difference each."""
+        return stiffness(self.pose.evaluator, self.pose.y, self.pose.at, sketched)
+
+    @cached_property
+    def scale(self) -> float:
+        """The scale of the balance [J]."""
+        return scale_of(self.pose.work, self.K)
+
+    def step(self, direction: Callable[[Array, Array, float, bool], Array], downhill: bool) -> Array:
+        """Return the step x (6 nb,)."""
+        return np.asarray(self.pose.at.N @ direction(self.K, self.pose.g, self.scale, downhill))
+
+
+class TreeStiffness(StepStiffness):
+    """The same of a tree, by its blocks A = -df/dx: without a basis while K is positive definite."""
+
+    def __init__(self, pose: TrialPose, tree: Tree, A: Blocks) -> None:
+        super().__init__(pose)
+        self.tree, self.A = tree, A
+
+    @cached_property
+    def scale(self) -> float:
+        """The scale of the balance [J]."""
+        return max(self.pose.work, size_along(self.pose, self.tree, self.A))
+
+    def step(self, direction: Callable[[Array, Array, float, bool], Array], downhill: bool) -> Array:
+        """Return the step x (6 nb,), N K^-1 g where K is positive definite beyond rounding."""
+        rounding = max(ROUNDED * self.scale, ERRORS * ROUNDING / SKETCH_H * self.pose.work)
+        if not is_positive(self.pose, self.tree, self.A, rounding):
+            return super().step(direction, downhill)
+        J, _ = unit_rows_of(self.pose.residual.by_bodies)
+        return factor_of(self.tree, J, self.A).solve(self.pose.residual.force, np.zeros(len(J)))[0]
+
+
+def size_along(pose: TrialPose, tree: Tree, A: Blocks) -> float:
+    """Return the size of N^T A N: the root of the mean square of its singular values, by what random motions meet."""
+    dof, largest, seeds = max(1, len(pose.push) - len(pose.residual.Phi)), 0.0, np.random.default_rng(0)
+    for _ in range(RANDOM_MOTIONS):
+        met = pose.at.along(A.times(tree, pose.at.along(seeds.normal(size=len(pose.push)))))
+        largest = max(largest, float(np.linalg.norm(met)) / dof**0.5)
+    return largest
+
+
+def is_positive(pose: TrialPose, tree: Tree, A: Blocks, least: float) -> bool:
+    """Return whether all eigenvalues of the symmetric part of N^T A N are larger than `least`."""
+    J, _ = unit_rows_of(pose.residual.by_bodies)
+    return factor_of(tree, J, A.symmetric.plus(-least)).least > 0.0
+
+
+def tree_at(pose: TrialPose) -> Tree | None:
+    """Return the tree of a pose whose tangent space is that of a large tree, at rest; None for others."""
+    evaluator = pose.evaluator
+    return None if pose.at.factor is None or evaluator.steady.moves else evaluator.tree
+
+
+def _stiffness_of_step(pose: TrialPose) -> StepStiffness:
     """Return K for a step of the iteration."""
-    return stiffness(pose.evaluator, pose.y, pose.at, sketched)
+    tree = tree_at(pose)
+    if tree is None:
+        return StepStiffness(pose)
+    return TreeStiffness(pose, tree, stiffness_blocks(pose.evaluator, tree, pose.y, pose.at.lam))
 
 
 def _size(x: Array) -> float:
@@ -352,7 +467,7 @@ def find_balance_of_states(evaluator: ResidualEvaluator, y: Array, search: Searc
         before, left = _left(pose), np.inf if after is None else _left(after)
         if last and after is not None and left <= BLOCK_BALANCE_TOL * step.scale:
             _check_rest(evaluator, after, step)
-            return Balance(after, *stiffness_in_balance(after), n + 1, relaxed)
+            return stiffness_in_balance(after, n + 1, relaxed)
         if after is not None and (not last or left <= 0.5 * before):
             pose = after
         elif rounds < ROUNDS and before > BLOCK_BALANCE_TOL * step.scale:

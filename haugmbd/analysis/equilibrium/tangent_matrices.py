@@ -14,16 +14,16 @@ Source: Haug (2021), tangent space of the constraint manifold; Curtis, Powell an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
-from haugmbd.analysis.equilibrium.residual import ResidualEvaluator, force_at, left_nearby
-from haugmbd.analysis.equilibrium.smooth_derivative import NotSmooth
-from haugmbd.analysis.equilibrium.tangent_space import Derivative, Tangent
+from haugmbd.analysis.equilibrium.residual import ResidualEvaluator, force_at, left_nearby, sampled
+from haugmbd.analysis.equilibrium.smooth_derivative import STEPS_OF_TWO, MotionDerivative, NotSmooth
+from haugmbd.analysis.equilibrium.tangent_space import SKETCH_H, Derivative, Tangent
+from haugmbd.analysis.equilibrium.tree_equations import Blocks, Tree, blocks_of, bodies_that_act, colors_of_bodies
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.graph import colors_of
 from haugmbd.model.immutable import once_per_model
 from haugmbd.model.model import Model
 
@@ -48,6 +48,45 @@ def damping(evaluator: ResidualEvaluator, y: Array, at: Tangent, rate: float, de
         return force_at(evaluator, y, u)
 
     return _matrix(evaluator, force, at.N, derivative) / rate
+
+
+def stiffness_blocks(evaluator: ResidualEvaluator, tree: Tree, y: Array, lam: Array) -> Blocks:
+    """Return A = -df/dx of a tree at rest, by one difference each: enough for a step of an iteration."""
+    before, after = np.moveaxis(sampled(evaluator, tree, y, np.array([-SKETCH_H, SKETCH_H]), lam=lam), 2, 0)
+    return blocks_of(tree, (before - after) / (2.0 * SKETCH_H))
+
+
+def smooth_stiffness_blocks(evaluator: ResidualEvaluator, tree: Tree, y: Array, lam: Array, derivative: MotionDerivative) -> Blocks:
+    """Return A = -df/dx of a tree at rest. Raise NotSmooth if forces are not smooth in some motion, perhaps one that the rows forbid."""
+    samples = sampled(evaluator, tree, y, STEPS_OF_TWO, lam=lam)
+    return _smooth_blocks(tree, samples, left_nearby(evaluator, y, lam), derivative)
+
+
+def smooth_damping_blocks(evaluator: ResidualEvaluator, tree: Tree, y: Array, rate: float, derivative: MotionDerivative) -> Blocks:
+    """Return the same of C, times the rate of the motions [1/s]."""
+
+    def force(x: Array) -> Array:
+        return force_at(evaluator, y, np.vstack([np.zeros(6), (rate * x * evaluator.scale).reshape(-1, 6)]))
+
+    return _smooth_blocks(tree, sampled(evaluator, tree, y, STEPS_OF_TWO, rate=rate), force, derivative)
+
+
+def _smooth_blocks(tree: Tree, samples: Array, f: Callable[[Array], Array], derivative: MotionDerivative) -> Blocks:
+    """Return -df/dx from samples (n_colors, 6, n_steps, nb, 6) at STEPS_OF_TWO; f is asked where these do not agree."""
+    colors, _, _, nb, _ = samples.shape
+    changes = np.empty((colors, 6, nb, 6))
+    for color in range(colors):
+        for k in range(6):
+            direction = np.zeros((nb, 6))
+            direction[tree.colors == color, k] = 1.0
+            at = dict(zip(STEPS_OF_TWO.tolist(), samples[color, k].reshape(len(STEPS_OF_TWO), -1), strict=True))
+            changes[color, k] = derivative(partial(_sample, at, f, direction.ravel())).reshape(nb, 6)
+    return blocks_of(tree, -changes)
+
+
+def _sample(at: dict[float, Array], f: Callable[[Array], Array], direction: Array, h: float) -> Array:
+    """Return f(h direction), which may be known."""
+    return at[h] if h in at else f(h * direction)
 
 
 def _matrix(evaluator: ResidualEvaluator, f: Callable[[Array], Array], N: Array, derivative: Derivative) -> Array:
@@ -116,30 +155,9 @@ def sources_of_forces(model: Model) -> Ints:
 
     Moving bodies from 0. Every pair of a body and one that acts on it is in one set.
     """
-    near = [{k} for k in range(model.nb)]
-    for group in _groups(model):
-        for body in group:
-            near[body] |= group
-    colors = colors_of(model.nb, near)
+    colors = colors_of_bodies(model)
     sources = np.full((int(colors.max(initial=-1)) + 1, model.nb), -1)
-    for body, others in enumerate(near):
+    for body, others in enumerate(bodies_that_act(model)):
         bodies = np.fromiter(others, dtype=np.int64)
         sources[colors[bodies], body] = bodies
     return sources
-
-
-def _groups(model: Model) -> Iterator[set[int]]:
-    """Yield the moving bodies, from 0, of each row and of each force element; all of them if any may act on any."""
-    if model.network is not None or any(entry.load.is_friction for entry in model.loads):
-        yield set(range(model.nb))
-        return
-    pairs = np.unique(np.sort(model.bodies_of_rows(), axis=1), axis=0)
-    for pair in pairs.tolist():
-        yield {body - 1 for body in pair if body}
-    numbers = {id(body): k for k, body in enumerate(model.bodies[1:])}
-    for entry in model.loads:
-        load = entry.load
-        used = [*load.bodies(), *(body for body, _ in load.markers())]
-        used += [body for coordinate in load.coordinates() for body, _ in coordinate.markers()]
-        used += [body for joint in load.needs() for body in (joint.i, joint.j)]
-        yield {numbers[id(body)] for body in used if id(body) in numbers} | {body - 1 for body in entry.bodies if body}

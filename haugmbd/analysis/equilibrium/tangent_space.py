@@ -28,14 +28,18 @@ import scipy  # its linear algebra is imported when it is used, which takes a se
 from haugmbd.analysis.assembly.constraint_system import row_lengths
 from haugmbd.analysis.assembly.regularized_least_squares import dense, exact_motion
 from haugmbd.analysis.equilibrium.residual import (
+    SPARSE,
     Residual,
     ResidualEvaluator,
     evaluate_residual,
+    gaps_in_tree,
     inertia_times,
     kept_rows,
     moved,
+    unit_rows_of,
 )
-from haugmbd.analysis.regular_pose import sparse_projection
+from haugmbd.analysis.equilibrium.tree_equations import Tree, TreeFactor, factor_of, transposed, unit_blocks
+from haugmbd.analysis.regular_pose import INVERSE_STEPS, sparse_projection
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.errors import SimulationError
 
@@ -43,10 +47,6 @@ RANK_TOL = 1e-7
 """Distance of a row of Phi_q, of length 1, from the span of the others, below which it is dependent. It is above the rounding of closed
 poses; a mechanism nearer than this to a singular configuration is treated as singular.
 """
-
-
-SPARSE = 60_000
-"""Entries of Phi_q from which on it is treated as sparse."""
 
 
 CLEAR = 10.0
@@ -86,12 +86,14 @@ class Tangent:
 
     lam: (nk,) with the least norm of force - J^T lam, 0 for dependent rows;  along: the projection x (6 nb,) -> N N^T x
     weakest: distance of the weakest row from the span of the others, or of those before it in an order that keeps it large
+    factor: that of the tangent space of a large tree
     """
 
     lam: Array
     along: Callable[[Array], Array]
     weakest: float
     make_basis: Callable[[], Array]
+    factor: TreeFactor | None = None
 
     @cached_property
     def N(self) -> Array:
@@ -111,6 +113,32 @@ def tangent(residual: Residual) -> Tangent:
         if projection is not None and projection.weakest > CLEAR * RANK_TOL:
             return Tangent(projection.lam, projection.along, projection.weakest, projection.basis)
     return _by_orthogonal_factors(dense(residual.J), residual.force)
+
+
+def tangent_of_tree(tree: Tree, residual: Residual) -> Tangent | None:
+    """Return the same of a tree; None if its rows are dependent up to rounding.
+
+    A row that is nearly dependent makes the multipliers of a random force large, by the inverse of its distance.
+    """
+    J, length = unit_rows_of(residual.by_bodies)
+    factor, nc = factor_of(tree, J, unit_blocks(tree)), len(J)
+    _, lam = factor.solve(residual.force, np.zeros(nc))
+    left = residual.force - transposed(tree, J, lam)
+    lam += factor.solve(left, np.zeros(nc))[1]
+    y = np.random.default_rng(0).normal(size=nc)
+    for _ in range(INVERSE_STEPS):
+        y = factor.solve(np.zeros(len(residual.force)), y / np.linalg.norm(y))[1]
+    size = float(np.linalg.norm(y))
+    weakest = size**-0.5 * size / float(np.abs(y).max())
+    if not weakest > CLEAR * RANK_TOL:
+        return None
+
+    def along(x: Array) -> Array:
+        for _ in range(2):  # once leaves rounding over the smallest singular value
+            x = factor.solve(x, np.zeros(nc))[0]
+        return x
+
+    return Tangent(lam / length, along, weakest, lambda: tangent(residual).N, factor)
 
 
 def _by_orthogonal_factors(J: Array, force: Array) -> Tangent:
@@ -159,8 +187,9 @@ def closed(evaluator: ResidualEvaluator, y: Array, *, patient: bool = True) -> A
     patient: long series of corrections are made, even if gaps do not become smaller at first: no shorter step is tried in their place
     """
     last, before = np.inf, list[float]()
+    tree = evaluator.tree
     for _ in range(MAX_CORRECTIONS):
-        Phi, rows = kept_rows(evaluator, y)
+        Phi, rows = kept_rows(evaluator, y) if tree is None else gaps_in_tree(evaluator, y)
         gaps = np.abs(Phi)
         gap = float(gaps.max(initial=0.0))
         if gap <= CLOSED_TOL or (gap <= STALLED_TOL and gap >= 0.5 * last):
@@ -168,12 +197,21 @@ def closed(evaluator: ResidualEvaluator, y: Array, *, patient: bool = True) -> A
         if not patient and len(before) >= HOPE and gap > 0.5 * max(before[-HOPE : 3 - HOPE]):
             break
         before.append(gap)
-        x = exact_motion(rows, Phi, enough=ENOUGH, sweeps=SWEEPS)
+        x = None if tree is None else _motion_of_tree(tree, rows, Phi)
+        if x is None:
+            x = exact_motion(rows if tree is None else kept_rows(evaluator, y)[1], Phi, enough=ENOUGH, sweeps=SWEEPS)
         y, last = moved(evaluator, y, x / max(1.0, float(np.abs(x).max()))), gap
     row = int(np.argmax(gaps))
     label = evaluator.model.labels[evaluator.kept[row]]
     what = f"{label} is left at {evaluate_residual(evaluator, y).Phi[row]:.3g} {label.unit} at t = {evaluator.t:g} s"
     raise SimulationError(f"the mechanism cannot be closed: {what}. Correct the pose, the joints, or what drives them.")
+
+
+def _motion_of_tree(tree: Tree, rows: Array, Phi: Array) -> Array | None:
+    """Return x of least norm with J x = -Phi; None where rows are nearly dependent, and it would be far larger than Phi."""
+    x = factor_of(tree, rows, unit_blocks(tree)).solve(np.zeros(6 * len(tree.parent)), -Phi)[0]
+    with np.errstate(invalid="ignore"):
+        return x if np.abs(x).max() * CLEAR * RANK_TOL <= np.abs(Phi).max() else None
 
 
 def check_dropped(evaluator: ResidualEvaluator, y: Array) -> None:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from haugmbd.analysis.assembly.regularized_least_squares import dense
-from haugmbd.analysis.equilibrium.residual import Residual, ResidualEvaluator, bodies_in, evaluate_residual, moved
+from haugmbd.analysis.equilibrium.residual import ResidualEvaluator, bodies_in, evaluate_residual, moved
 from haugmbd.analysis.equilibrium.small_motions.stages import DAMPING, STIFFNESS, Stages
 from haugmbd.analysis.equilibrium.smooth_derivative import MotionDerivative
 from haugmbd.analysis.equilibrium.solver import TrialPose
@@ -54,9 +54,9 @@ class RollingMatrices(NamedTuple):
 def rolling_matrices(evaluator: ResidualEvaluator, place: TrialPose, stages: Stages) -> RollingMatrices:
     """Return the matrices at a pose in balance."""
     rolls = np.isin(evaluator.kept, evaluator.model.velocity_rows)
-    J = dense(place.residual.J)
+    J, residual = dense(place.residual.J), place.residual
     B = tangent(
-        Residual(place.residual.Phi[~rolls], place.residual.nu[~rolls], J[~rolls], place.residual.force, place.residual.rates)
+        residual._replace(Phi=residual.Phi[~rolls], nu=residual.nu[~rolls], J=J[~rolls], by_bodies=residual.by_bodies[~rolls])
     ).N
     at = along_basis(B, place.at.lam)
     size = np.linalg.norm(J[rolls], axis=1)[:, None]
