@@ -11,7 +11,9 @@ file, which may have changed since it was read. Cycles are references to what ha
 
 A value that has no content, such as an open file or a generator, is refused with its place: `NoContent`; so is code that reads what no
 name shows: `eval`, `exec`, `globals()`, modules that are imported by texts. Of the environment the variables are read whose names the code
-has. The content of files, and what a library keeps elsewhere than in its objects, are not seen.
+has. Of files the content counts, where `files` is asked for, if a text in the code or in a value names the file, alone or in a folder that
+another one names, and the function writes none. Files whose names are put together, and what a library keeps elsewhere than in its objects,
+are not seen.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ import types
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
@@ -48,6 +50,8 @@ OURS = frozenset(["haugmbd", "joints"])
 OUR_FOLDERS = tuple(str(Path(__file__).parent.parent / name) for name in sorted(OURS))
 OF_PROCESS = (type(threading.Lock()), type(threading.RLock()), threading.Condition, threading.Event)
 """Types whose objects do not decide what a function returns: locks are their type."""
+MANY_TEXTS = 1000
+"""Members of a collection beyond which they are no names of files."""
 WEAK = (weakref.WeakKeyDictionary, weakref.WeakValueDictionary, weakref.WeakSet)
 """Weak collections: those of libraries are caches, and are their type."""
 UNSEEN = frozenset(["eval", "exec", "globals", "__import__"])
@@ -91,17 +95,18 @@ def register_content(kind: type, content: Callable[[Any], Any]) -> None:
     _contents[kind] = content
 
 
-def digest_of(x: Any, *, rounded: bool = False, vouched: bool = False) -> str:
+def digest_of(x: Any, *, rounded: bool = False, vouched: bool = False, files: bool = False) -> str:
     """Return the digest of a value.
 
     rounded: numbers that differ in the last digits are the same;  vouched: what has no content is its type, in place of an error
+    files: whether the content of files counts that the code reads
 
     Raises
     ------
     NoContent
         If the value, or a part of it, has no content.
     """
-    hasher = _Hasher(rounded, vouched)
+    hasher = _Hasher(rounded, vouched, files=files)
     try:
         hasher.put(x)
     except RecursionError:
@@ -117,13 +122,13 @@ def code_digest(function: Callable[..., Any]) -> str:
     return hasher.result()
 
 
-def text_of_value(x: Any, *, vouched: bool = False) -> str:
+def text_of_value(x: Any, *, vouched: bool = False, files: bool = False) -> str:
     """Return a value as a short text that is another one for another value: a number as it is, anything else by its type and digest."""
     if x is None or type(x) in (bool, int, float, str, np.float64):
         shown = repr(x)
-        if len(shown) <= DIGITS:
+        if len(shown) <= DIGITS and not (files and names_file(x)):
             return shown
-    return f"{type(x).__name__} {digest_of(x, vouched=vouched)}"
+    return f"{type(x).__name__} {digest_of(x, vouched=vouched, files=files)}"
 
 
 def values_read(function: Any) -> dict[str, Any]:
@@ -151,6 +156,80 @@ def values_read(function: Any) -> dict[str, Any]:
     for text in sorted(_all_names(code) & TEXTS):
         found |= {f"{name}.{text}": getattr(x, text, None) for name, x in list(found.items()) if callable(x)}
     return found
+
+
+class FileContent:
+    """The content of a file that code reads, by its name."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def digest(self) -> str:
+        """Return the digest of the bytes of the file; that of its name alone if nobody may read it."""
+        try:
+            with open(self.path, "rb") as stream:
+                return hashlib.file_digest(stream, "sha256").hexdigest()
+        except OSError:
+            return "unreadable"
+
+
+WRITES = frozenset(
+    ["write", "dump", "tofile", "unlink", "remove", "open_memmap", "mkdir", "touch", "exists", "is_file", "isfile", "stat", "Popen"]
+)
+"""Names of functions that write files, beside those that begin with save, write or to_, or ask whether there is one: it is a mark."""
+WRITING_MODES = frozenset(f"{mode}{kind}{plus}" for mode in "wax" for kind in ("", "b", "t") for plus in ("", "+")) | {
+    "r+",
+    "r+b",
+    "rb+",
+}
+"""Modes of `open` that write."""
+
+
+def files_read(function: Any) -> dict[str, FileContent]:
+    """Return the files that a Python function reads, by name: texts in its code and its values that name one, alone or in a folder.
+
+    None of a function that writes files: which of them are written, nobody sees.
+    """
+    if not isinstance(function, types.FunctionType) or of_library(function.__globals__.get("__name__")):
+        return {}
+    code = function.__code__
+    if writes_files(function):
+        return {}
+    texts = {x for part in _codes(code) for x in _texts_in(part.co_consts)}
+    script = function.__globals__.get("__file__") if "__file__" in _all_names(code) else None
+    texts |= {x for name, value in values_read(function).items() if name != "__file__" for x in _texts_in((value,))}
+    folders = [x for x in sorted(texts) if os.path.isdir(x)] + ([os.path.dirname(script)] if isinstance(script, str) else [])
+    paths = {os.path.normpath(os.path.join(folder, x.lstrip("/"))) for folder in folders for x in texts if x}
+    paths |= {os.path.normpath(x) for x in texts if x}
+    return {f"file {path!r}": FileContent(path) for path in sorted(paths) if os.path.isfile(path) and path != script}
+
+
+def writes_files(x: Any) -> bool:
+    """Return whether a function, or one behind a callable object, writes files, by the names and texts in its code."""
+    if isinstance(x, functools.partial):
+        return writes_files(x.func)
+    inner = getattr(x, "__func__", x)
+    if not isinstance(inner, types.FunctionType):
+        methods = [part for base in type(x).__mro__ if not of_library(base.__module__) for part in vars(base).values()]
+        return any(isinstance(part, types.FunctionType) and writes_files(part) for part in methods)
+    names, texts = _all_names(inner.__code__), {x for part in _codes(inner.__code__) for x in _texts_in(part.co_consts)}
+    return bool(texts & WRITING_MODES or names & WRITES) or any(name.startswith(("save", "write", "to_")) for name in names)
+
+
+def names_file(x: Any) -> bool:
+    """Return whether a value is a text or path that names a file."""
+    return isinstance(x, str | PurePath) and os.path.isfile(x)
+
+
+def _texts_in(values: Any) -> Iterator[str]:
+    """Yield the texts and paths among some values, and in collections of them."""
+    for x in values:
+        if isinstance(x, str | PurePath):
+            yield str(x)
+        elif isinstance(x, tuple | list | set | frozenset) and len(x) <= MANY_TEXTS:
+            yield from (str(y) for y in x if isinstance(y, str | PurePath))
+        elif isinstance(x, dict) and len(x) <= MANY_TEXTS:
+            yield from (str(y) for y in x.values() if isinstance(y, str | PurePath))
 
 
 class Unseen:
@@ -366,9 +445,11 @@ def _named(x: Any) -> tuple[str, str] | None:
 class _Hasher:
     """A SHA-256 that is fed with values. Each begins with a tag, and has its length: two values never run into each other."""
 
-    def __init__(self, rounded: bool, vouched: bool, begun: dict[int, tuple[int, Any]] | None = None) -> None:
+    def __init__(
+        self, rounded: bool, vouched: bool, begun: dict[int, tuple[int, Any]] | None = None, *, files: bool = False
+    ) -> None:
         self._sha = hashlib.sha256()
-        self._rounded, self._vouched = rounded, vouched
+        self._rounded, self._vouched, self._files = rounded, vouched, files
         self._begun = {} if begun is None else begun
         """Number of each object that has been begun, and the object, so that it lives and no other one takes its place in memory."""
 
@@ -383,8 +464,10 @@ class _Hasher:
             self._sha.update(data)
 
     def put(self, x: Any) -> None:
-        """Add a value."""
+        """Add a value; of a text that names a file, and is no part of code, the content of the file, too."""
         kind = type(x)
+        if self._files and names_file(x):
+            self._write("file", FileContent(str(x)).digest())
         if x is None or x is Ellipsis or x is NotImplemented or kind in (bool, int, str):
             self._write(kind.__name__, (hex(x) if kind is int and abs(x) >= LARGE else repr(x)) if kind is not str else x)
         elif kind is float or kind is complex:
@@ -457,7 +540,7 @@ class _Hasher:
 
     def _apart(self, part: Any) -> str:
         """Return the digest of a member of a set, whose order is none."""
-        other = _Hasher(self._rounded, self._vouched, dict(self._begun))
+        other = _Hasher(self._rounded, self._vouched, dict(self._begun), files=self._files)
         other.put(part)
         return other.result()
 
@@ -490,8 +573,10 @@ class _Hasher:
             str((code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)),
             str((code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, len(code.co_consts))),
         )
+        files, self._files = self._files, False  # `files_read` knows which of its texts are names of files
         for constant in code.co_consts:
             self.put(constant)
+        self._files = files
 
     def _callable(self, x: Any) -> bool:
         """Add a function of any kind; return False for other objects."""
@@ -541,7 +626,8 @@ class _Hasher:
         """Add the code of a function and all that it reads."""
         self._write("function")
         self._code(x.__code__)
-        read = values_read(x)
+        files, self._files = self._files, self._files and not writes_files(x)
+        read = values_read(x) | (files_read(x) if self._files else {})
         library = of_library(x.__module__)
         for name in sorted(read):
             self._write("reads", name)
@@ -552,6 +638,7 @@ class _Hasher:
         attributes = {name: value for name, value in vars(x).items() if name != "__wrapped__"}
         if attributes:
             self._inside("attributes", attributes)
+        self._files = files
 
     def _ufunc(self, x: np.ufunc) -> None:
         """Add a function of NumPy or SciPy by its name; one that calls Python does not show what it calls."""
@@ -586,6 +673,8 @@ class _Hasher:
             self.put(set(x) if isinstance(x, weakref.WeakSet) else dict(x.items()))
         elif isinstance(x, Unseen):
             self._nothing(x, f"a call of {x.way}")
+        elif isinstance(x, FileContent):
+            self._write("file", x.path, x.digest())
         elif kind.__module__.startswith("multiprocessing."):
             self._of_processes(x)
         elif isinstance(x, weakref.ref):

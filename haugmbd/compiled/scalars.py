@@ -15,11 +15,13 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from haugmbd.compiled.array_views import lower_view
+from haugmbd.compiled.cache_stamp import source_stamp
 from haugmbd.compiled.numba_names import COMPILES, Nothing, intrinsic, ir, types
 
 if COMPILES:
@@ -57,7 +59,7 @@ class DualType(ActiveType):
     """The type of dual numbers."""
 
     def __init__(self) -> None:
-        super().__init__(f"Dual{LANES}")
+        super().__init__(f"Dual{LANES} {source_stamp(Path(__file__))[:8]}")  # a cache tells kernels of other rules by the type
 
 
 Dual = DualType()

@@ -14,10 +14,12 @@ import ctypes
 import math
 import operator
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from haugmbd.compiled.cache_stamp import source_stamp
 from haugmbd.compiled.numba_names import COMPILES, Nothing, intrinsic, ir, types
 from haugmbd.compiled.scalars import COMPARISONS, FLAGS, NumberType, PairModel, active_operator, view_of
 
@@ -80,7 +82,7 @@ class WideType(NumberType):
     """The type of numbers of eight members."""
 
     def __init__(self) -> None:
-        super().__init__(f"Wide{MEMBERS}")
+        super().__init__(f"Wide{MEMBERS} {source_stamp(Path(__file__))[:8]}")  # a cache tells kernels of other rules by the type
 
 
 Wide = WideType()

@@ -39,6 +39,11 @@ ACCEPTED = 1e-10
 """Relative residual beyond which no answer is returned."""
 MOVES = 1e-6
 """Relative to the largest velocity: what may be left of it, too.  Forces that grow without end have a small relative residual."""
+FARTHEST = 1e5
+"""Relative to the forces that stop a contact alone: residuals are not measured by larger ones. Where a mechanism of one freedom wedges
+itself, iterates grow without end; a heavy body on one a million times lighter has 1e6."""
+ENDLESS = 1e12
+"""The same: such forces are no answer."""
 ROUNDING = 2e-15
 """Relative to the largest velocity: what rounding leaves of the natural map. Where a fast point is hardly touched, its force is a part in
 10^8 of that, and no answer has a smaller residual relative to the force."""
@@ -47,8 +52,13 @@ NEWTON_STEPS = 12
 SOFTENINGS = (1e-1, 1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
 """Of each contact by itself, relative to its mobility: G + softening 1 has one solution, which Newton's iteration follows to G. Where
 forces are not unique, and hardly any fulfil the laws (a face that sticks near its limit), this is the way to one."""
+EVEN_SOFTENINGS = (1e1, 1.0, 1e-1, 1e-2, 1e-4, 1e-6)
+"""The same, of points that shall share a load evenly: with the first one every problem has one solution, whose branch is followed; the last
+one is far above rounding."""
 GOALS = (1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-10)
 """Residuals of the proximal method at which Newton's iteration is tried from its answer."""
+CONVEX_GOALS = (1e-3, 1e-6, 1e-10)
+"""The same, of the convex problem, whose answers are those of the laws only where nothing slides."""
 PROXIMAL_STEPS, MOST_PROXIMAL = 4000, 12_000
 """For one of the goals, and for all of them."""
 SWEEPS, MOST_SWEEPS = 5000, 30_000
@@ -108,10 +118,13 @@ def relative_residual(G: Array, b: Array, mu: Array, f: Array) -> float:
     return float(np.abs(natural_map(f / s, s * v, mu)).max(initial=0.0)) / size
 
 
-def solve_cone_problem(G: Array, b: Array, mu: Array, start: Array | None = None, *, what: str = "contacts") -> ConeSolution:
+def solve_cone_problem(
+    G: Array, b: Array, mu: Array, start: Array | None = None, *, what: str = "contacts", even: bool = False
+) -> ConeSolution:
     """Return the forces of all contacts.
 
     G: (3 m, 3 m);  b: (3 m,);  mu: (m,);  start: (m, 3) forces to begin with;  what: names of the contacts in messages
+    even: whether points that may share a load in many ways shall share it evenly, as the shortest forces do, if they can
 
     Raises SimulationError if the relative residual stays above ACCEPTED: no last iterate is returned.
     """
@@ -122,7 +135,9 @@ def solve_cone_problem(G: Array, b: Array, mu: Array, start: Array | None = None
     problem = _Scaled(scale[:, None] * G * scale, scale * b, mu)
     first = np.zeros((m, 3)) if start is None else start / scale.reshape(m, 3)
     with np.errstate(over="ignore", invalid="ignore"):  # iterates that grow without end are left by their residual
-        f, steps = _solve_scaled(problem, first)
+        f, steps = _solve_evenly(problem, first) if even else (first, Steps())
+        if not even or not problem.is_solved(f, 0.1 * ACCEPTED):
+            f, steps = _solve_scaled(problem, first)
     residual = problem.residual(f)
     left = problem.left(f)
     if not ((residual <= ACCEPTED or problem.is_rounding(f)) and left <= MOVES * float(np.abs(problem.b).max())):
@@ -133,6 +148,31 @@ def solve_cone_problem(G: Array, b: Array, mu: Array, start: Array | None = None
         )
     found = f * scale.reshape(m, 3)
     return ConeSolution(found, (G @ found.ravel() + b).reshape(m, 3), residual, steps)
+
+
+def solve_impact(G: Array, left: Array, shift: Array, mu: Array, *, what: str) -> ConeSolution:
+    """Return the impulses of contacts by Newton's law:  v_n + shift >= 0.   left: (3 m,) velocities without them;  shift: (m,) e v_n^-
+
+    Raises SimulationError if they are not found, and says so where the law has no answer: in a mechanism that friction wedges, v_T cannot
+    go where the bounce wants it.
+    """
+    b = left.copy()
+    b[::3] += shift
+    try:
+        return solve_cone_problem(G, b, mu, what=what)
+    except SimulationError:
+        if not shift.any():
+            raise
+        try:
+            solve_cone_problem(G, left, mu)
+        except SimulationError:
+            pass
+        else:
+            raise SimulationError(
+                f"the impulses of {what} have no answer: Newton's law of restitution asks for a velocity that Coulomb's friction does not "
+                "allow, as a mechanism wedges itself. Give restitution=0.0 there, impact=mbd.PoissonImpact(), or a smaller mu."
+            ) from None
+        raise
 
 
 def soft_fits(p: _Scaled, f: Array) -> bool:
@@ -155,16 +195,31 @@ class _Scaled(NamedTuple):
         return float(np.abs(natural_map(f, self.velocities(f), self.mu)).max())
 
     def residual(self, f: Array) -> float:
-        """Return the largest entry of the natural map relative to the largest force."""
-        return self.left(f) / max(float(np.abs(f).max()), 1e-6 * float(np.abs(self.b).max()), LEAST)
+        """Return the largest entry of the natural map relative to the largest force, at most FARTHEST of those that stop a contact."""
+        b, size = float(np.abs(self.b).max()), float(np.abs(f).max())
+        if size > ENDLESS * b:
+            return 1.0  # beside them velocities are rounding
+        return self.left(f) / max(min(size, FARTHEST * b), 1e-6 * b, LEAST)
 
     def is_rounding(self, f: Array) -> bool:
         """Return whether only rounding of velocities is left."""
-        return self.left(f) <= ROUNDING * float(np.abs(self.b).max())
+        return float(np.abs(f).max()) <= ENDLESS * float(np.abs(self.b).max()) and self.left(f) <= ROUNDING * float(
+            np.abs(self.b).max()
+        )
 
     def is_solved(self, f: Array, aim: float = 10.0 * AIM) -> bool:
         """Return whether no method can do better, or a residual is reached."""
         return self.residual(f) <= aim or self.is_rounding(f)
+
+
+def _solve_evenly(p: _Scaled, start: Array) -> tuple[Array, Steps]:
+    """Return the answer that the softened problem, whose forces are unique, leads to, and the steps."""
+    f, newton = start, 0
+    for softening in EVEN_SOFTENINGS:
+        f, more = _newton(p._replace(G=p.G + softening * np.eye(len(p.b))), f, NEWTON_STEPS)
+        newton += more
+    f, more = _newton(p, f, NEWTON_STEPS)
+    return f, Steps(newton + more)
 
 
 def _solve_scaled(p: _Scaled, start: Array) -> tuple[Array, Steps]:
@@ -186,6 +241,14 @@ def _solve_scaled(p: _Scaled, start: Array) -> tuple[Array, Steps]:
             return best, Steps(newton)
     if p.is_solved(best, 0.1 * ACCEPTED):
         return best, Steps(newton)
+    # where a mechanism wedges itself, forces that stop everything lie far from the shortest ones: the convex problem finds them
+    method = _Proximal(p, start, turns=False)
+    for goal in CONVEX_GOALS:
+        y = method.run(goal, PROXIMAL_STEPS // 4)
+        f, more = _newton(p, y, NEWTON_STEPS)
+        newton, best = newton + more, better(y, f)
+        if p.is_solved(best):
+            return best, Steps(newton, method.steps)
     method = _Proximal(p, start)
     for goal in GOALS:
         y = method.run(goal, PROXIMAL_STEPS)
@@ -218,7 +281,8 @@ def _newton(p: _Scaled, f: Array, most: int) -> tuple[Array, int]:
     best, best_size = f, np.inf
     for step in range(most):
         F, J = _equations(p, f)
-        size = float(np.abs(F).max()) / max(float(np.abs(f).max()), 1e-6 * float(np.abs(p.b).max()), LEAST)
+        b = float(np.abs(p.b).max())
+        size = float(np.abs(F).max()) / max(min(float(np.abs(f).max()), FARTHEST * b), 1e-6 * b, LEAST)
         if not np.isfinite(size):
             break
         if size < best_size:
@@ -271,12 +335,15 @@ class _Proximal:
     """Alternating directions: x minimizes the quadratic, y is its projection on the cones, z the dual velocity.  It can be continued.
 
     x <- (G + (rho + eta) 1)^-1 (rho y + eta x + z - b - mu |z_T| n)      y <- P(x - z / rho)      z <- z - rho (x - y)
+
+    turns: whether with the term mu |v_T| n of the laws; without it the problem is convex, least of f . G f / 2 + b . f in K, and has the
+    answers of the laws in which nothing slides
     """
 
     ETA = 1e-9
 
-    def __init__(self, p: _Scaled, start: Array) -> None:
-        self.p, self.steps = p, 0
+    def __init__(self, p: _Scaled, start: Array, turns: bool = True) -> None:
+        self.p, self.steps, self.turns = p, 0, turns
         values = np.abs(np.linalg.eigvals(p.G).real)
         large, small = float(values.max()), float(values.min())
         self.x, self.y, self.z = start.ravel().copy(), start.ravel().copy(), np.zeros(len(p.b))
@@ -291,7 +358,8 @@ class _Proximal:
         p, m = self.p, len(self.p.mu)
         for step in range(1, most + 1):
             shift = np.zeros((m, 3))
-            shift[:, 0] = p.mu * np.hypot(*self.z.reshape(m, 3)[:, 1:].T)
+            if self.turns:
+                shift[:, 0] = p.mu * np.hypot(*self.z.reshape(m, 3)[:, 1:].T)
             x = self._inverse @ (self.rho * self.y + self.ETA * self.x + self.z - p.b - shift.ravel())
             y = projected_on_cones((x - self.z / self.rho).reshape(m, 3), p.mu).ravel()
             primal, dual = float(np.abs(x - y).max()), self.rho * float(np.abs(y - self.y).max())

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.contact.cone import AIM, LEAST, scales_of, solve_cone_problem
+from haugmbd.contact.cone import AIM, LEAST, scales_of, solve_cone_problem, solve_impact
 from haugmbd.deprecated import public_class
 from haugmbd.errors import SimulationError, UsageError
 
@@ -152,8 +152,11 @@ def impulses(law: ImpactLaw | None, q: StruckPoints, solve: Solve | None = None)
     if isinstance(law, PoissonImpact):
         compressed = found(every, q.left)
         return compressed + expansion(q, compressed, found)
+    shift = np.where(q.before[:, 0] < 0.0, q.e * q.before[:, 0], 0.0)
+    if solve is None:
+        return solve_impact(q.G, q.left.ravel(), shift, q.mu, what=q.what).f
     bounce = q.left.copy()
-    bounce[:, 0] += np.where(q.before[:, 0] < 0.0, q.e * q.before[:, 0], 0.0)
+    bounce[:, 0] += shift
     return found(every, bounce)
 
 

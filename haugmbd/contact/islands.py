@@ -56,6 +56,11 @@ HOLD_STEPS = 3
 """Of held points: each leaves PROXIMAL of what rows want, or 1e-2 where masses differ by a million."""
 UNEVEN = 30.0
 """Of the roots of masses: bodies of an island that differ by more take one more step."""
+FARTHEST = 1e5
+"""Relative to the impulse that would stop the fastest point alone: residuals are not measured by larger forces, beside which any velocity
+is small.  Where a mechanism of one freedom wedges itself, forces could grow without end; a heavy body on a light one has their ratio."""
+ENDLESS = 1e12
+"""The same: such forces are no answer, whatever rounding leaves of the velocities."""
 BEYOND = 1e100
 """A larger residual, or NaN, ends an attempt."""
 LEAST_PENALTY = 1e-6
@@ -761,14 +766,26 @@ def follow_proximal(p: Island, n: Sizes, graph: Graph) -> float:
 
 
 @kernel
+def judged(p: Island, n: Sizes, left: float) -> float:
+    """Return the residual of an answer, relative to forces of a sensible size: at most FARTHEST of those that stop a point alone."""
+    size, stops = LEAST, LEAST
+    for k in range(n.k):
+        s = sqrt(p.rho[k])
+        v0, v1, v2, _ = velocity_of(p, p.u_f, k)
+        stops = max(stops, s * abs(v0 + p.shift[k]), s * abs(v1), s * abs(v2))
+        size = max(size, abs(p.f[k, 0]) / s, abs(p.f[k, 1]) / s, abs(p.f[k, 2]) / s)
+    return 1.0 if size > ENDLESS * stops else left * max(1.0, size / (FARTHEST * stops))
+
+
+@kernel
 def solve_island(p: Island, n: Sizes, graph: Graph) -> float:
     """Leave the solution of an island, from the modes at hand; return its relative residual."""
     begin_at_rest(p, n)
-    left = newton(p, n, graph, 0.0, NEWTON_STEPS, True)
+    left = judged(p, n, newton(p, n, graph, 0.0, NEWTON_STEPS, True))
     if left > ENOUGH:
-        left = soften(p, n, graph)
+        left = judged(p, n, soften(p, n, graph))
     if left > ENOUGH:
-        left = follow_proximal(p, n, graph)
+        left = judged(p, n, follow_proximal(p, n, graph))
     return left
 
 

@@ -24,7 +24,7 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import DirectCall, entry, kernel
 from haugmbd.geometry.broad_phase import BroadPhase
 from haugmbd.geometry.features import nearest, still_gap
-from haugmbd.geometry.manifold import manifold, write_point
+from haugmbd.geometry.manifold import MANIFOLD, manifold, write_point
 from haugmbd.geometry.narrow_phase import (
     GAP,
     NORMAL,
@@ -33,7 +33,7 @@ from haugmbd.geometry.narrow_phase import (
     POINT_I_RATE,
     POINT_J,
     POINT_J_RATE,
-    rates,
+    RATES,
 )
 from haugmbd.geometry.tables import CYLINDER, MOST_POINTS, PLANE, POINT_COLUMNS, RATE_COLUMNS, Shapes, new_scratch, shape_tables
 from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY, WIDTH
@@ -87,13 +87,12 @@ def put_rotations_entry(bodies: Array, A: Array) -> int:
     return 0
 
 
-@entry
-def rows_of_points(pairs: Ints, points: Array, bodies: Array, A: Array, D: Array, C: Array, gamma: Array, v: Array) -> int:
+@kernel
+def put_rows_of_points(pairs: Ints, points: Array, bodies: Array, A: Array, D: Array, C: Array, gamma: Array, v: Array) -> None:
     """Write directions, rows, gamma and velocities of points (k, 21) on the pairs (k, 2) of bodies.
 
-    bodies: (nb + 1, 13), A: (nb + 1, 3, 3), which is written, too;  D: (k, 3, 3);  C: (k, 3, 12);  gamma, v: (k, 3)
+    bodies: (nb + 1, 13), A: (nb + 1, 3, 3);  D: (k, 3, 3);  C: (k, 3, 12);  gamma, v: (k, 3)
     """
-    put_rotations(bodies, A)
     for k in range(pairs.shape[0]):
         i, j = pairs[k, 0], pairs[k, 1]
         n, n_rate = load(points, k, NORMAL), load(points, k, NORMAL_RATE)
@@ -113,11 +112,41 @@ def rows_of_points(pairs: Ints, points: Array, bodies: Array, A: Array, D: Array
             store(C[k], a, 9, to_body(A, j, cross(s_j, d)))
             v[k, a] = dot(d, relative)
             gamma[k, a] = -dot(d_rate, relative) - dot(d, turning)
+
+
+@kernel
+def put_rates_of_points(find: Any, shapes: Shapes, shape_pairs: Ints, keys: Ints, bodies: Array, A: Array, points: Array) -> None:
+    """Write points (k, 21) of `keys` (k, 2), contact and feature, of the pairs (m, 2) of shapes;  find: `rates`"""
+    for k in range(keys.shape[0]):
+        c = keys[k, 0]
+        find(shapes, shape_pairs[c, 0], shape_pairs[c, 1], keys[k, 1], bodies, A, points, k)
+
+
+@entry
+def points_entry(
+    find: Any,
+    shapes: Shapes,
+    shape_pairs: Ints,
+    keys: Ints,
+    pairs: Ints,
+    bodies: Array,
+    A: Array,
+    points: Array,
+    D: Array,
+    C: Array,
+    gamma: Array,
+    v: Array,
+) -> int:
+    """Write points (k, 21) of `keys` (k, 2), contact and feature, and what `put_rows_of_points` writes."""
+    put_rotations(bodies, A)
+    put_rates_of_points(find, shapes, shape_pairs, keys, bodies, A, points)
+    put_rows_of_points(pairs, points, bodies, A, D, C, gamma, v)
     return 0
 
 
 @entry
 def near_points(
+    find: Any,
     shapes: Shapes,
     pairs: Ints,
     active: Ints,
@@ -132,27 +161,17 @@ def near_points(
 ) -> int:
     """Write contact and feature (k, 2), and gap (k,), of all points with gap <= margin of `active` pairs of shapes; return their number.
 
-    out: (8, 10), features: (8,), scratch: of the manifold;  found, gaps: with room for 8 points a pair
+    find: `manifold`;  out: (8, 10), features: (8,), scratch: of the manifold;  found, gaps: with room for 8 points a pair
     """
     put_rotations(bodies, A)
     n = 0
     for number in range(active.size):
         c = active[number]
-        k = manifold(shapes, pairs[c, 0], pairs[c, 1], bodies, A, margin, out, features, scratch)
+        k = find(shapes, pairs[c, 0], pairs[c, 1], bodies, A, margin, out, features, scratch)
         for point in range(k):
             found[n, 0], found[n, 1], gaps[n] = c, features[point], out[point, GAP]
             n += 1
     return n
-
-
-@entry
-def rates_of_points(shapes: Shapes, pairs: Ints, keys: Ints, bodies: Array, A: Array, out: Array) -> int:
-    """Write the RATE_COLUMNS of points (k, 2), contact and feature, of the pairs (m, 2) of shapes to out."""
-    put_rotations(bodies, A)
-    for k in range(keys.shape[0]):
-        c = keys[k, 0]
-        rates(shapes, pairs[c, 0], pairs[c, 1], keys[k, 1], bodies, A, out, k)
-    return 0
 
 
 @entry
@@ -242,6 +261,7 @@ def gaps_of_points(shapes: Shapes, pairs: Ints, keys: Ints, bodies: Array, A: Ar
 
 
 get_touching, get_still_rows, get_gaps = DirectCall(touching_points), DirectCall(still_rows_of_points), DirectCall(gaps_of_points)
+get_near, get_points = DirectCall(near_points), DirectCall(points_entry)
 
 
 class Touching(NamedTuple):
@@ -319,7 +339,7 @@ class ContactPoints:
         if MOST_POINTS * len(active) > len(self._gaps):
             self._room(2 * len(active))
         own = self._A, margin, self._out, self._features, self._scratch, self._found, self._gaps
-        k = near_points(self.shapes, self.pairs, active, bodies, *own)
+        k = get_near(MANIFOLD, self.shapes, self.pairs, active, bodies, *own)
         return self._found[:k].copy(), self._gaps[:k].copy()
 
     def touching(self, y: Array, margin: float, held: Ints) -> Touching:
@@ -347,7 +367,6 @@ class ContactPoints:
         """Return the points (k, 2), contact and feature, at the flat state."""
         k, bodies = len(keys), y[: WIDTH * self.n].reshape(self.n, WIDTH)
         out = np.empty((k, RATE_COLUMNS))
-        rates_of_points(self.shapes, self.pairs, keys, bodies, self._A, out)
         D, C, gamma, v = np.empty((k, 3, 3)), np.empty((k, 3, 12)), np.empty((k, 3)), np.empty((k, 3))
-        rows_of_points(self.bodies[keys[:, 0]], out, bodies, self._A, D, C, gamma, v)
+        get_points(RATES, self.shapes, self.pairs, keys, self.bodies[keys[:, 0]], bodies, self._A, out, D, C, gamma, v)
         return Kinematics(out[:, GAP], out[:, POINT_J : POINT_J + 3], D, C.reshape(k, 3, 2, 6), gamma, v)

@@ -105,11 +105,11 @@ class Scope(NamedTuple):
             if part in self.joints:
                 carried = _carried(self.joints[part], quantity)
                 _keep(_joint_signal(self.joints[part], quantity) if carried is None else carried, found, wrong)
-            if part in self.contacts and _base(quantity) == CARRIED[0]:
-                found.append(DynamicSignal(part, "joint", CARRIED[0], _component(quantity)))
+            if part in self.contacts and _base(quantity) in CARRIED:
+                found.append(DynamicSignal(part, "joint", _base(quantity), _component(quantity)))
             if part in self.bodies and _base(quantity) in OF_BODIES:
                 found.append(DynamicSignal(part, "body", _base(quantity), _component(quantity)))
-            if part in self.loads:
+            if part in self.loads and not (part in self.contacts and _base(quantity) in CARRIED):
                 _keep(_load_signal(self.loads[part], quantity), found, wrong)
             if part in self.blocks:
                 _keep(_output_signal(self.blocks[part], quantity), found, wrong)
@@ -203,6 +203,11 @@ def _load_signal(load: ForceElement, quantity: str) -> LoadSignal | str:
     """Return the signal of a force element, or what is wrong."""
     if quantity not in OF_LOADS:
         return f"load {load.name!r} has no signal {quantity!r}{did_you_mean(quantity, OF_LOADS)}: loads have {', '.join(OF_LOADS)}"
+    if load.impulsive and quantity in CARRIED:
+        return (
+            f"load {load.name!r} is rigid, and carries nothing as a load: its stops are contacts, such as "
+            f"'{load.name} upper.{quantity}', which carry while they are closed"
+        )
     return LoadSignal(load, quantity)
 
 

@@ -27,7 +27,7 @@ from haugmbd.workspace.layout import WIDTH
 
 
 @public_class
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Energy(NamesMeant):
     """Energies and work over time.
 
@@ -75,9 +75,15 @@ class Energy(NamesMeant):
         """
         return self.total - self.total[:1]
 
+    def __repr__(self) -> str:
+        largest = float(np.abs(self.drift).max(initial=0.0))
+        return (
+            f"Energy: kinetic, potential, applied_work, dissipated_work, total, drift (up to {largest:.2g} J), {len(self.t)} states"
+        )
+
 
 @public_class
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Momentum(NamesMeant):
     """Linear and angular momentum over time, global.
 
@@ -94,6 +100,9 @@ class Momentum(NamesMeant):
     t: Array
     linear: Array
     angular: Array
+
+    def __repr__(self) -> str:
+        return f"Momentum: linear, angular, {len(self.t)} states"
 
 
 def energy_over_time(model: Model, t: Array, y: Array, work: Callable[[], Work]) -> Energy:

@@ -20,11 +20,14 @@ import numpy as np
 
 from haugmbd.bodies.validation import for_kernels
 from haugmbd.compiled.array_types import Array
-from haugmbd.control.signals import DynamicSignal, Scope
+from haugmbd.contact.joint_stop import stops_of
+from haugmbd.control.signals import DynamicSignal, JointSignal, LoadSignal, Scope
 from haugmbd.diagnostics.histories import driven_force
 from haugmbd.diagnostics.joint_reactions import at_joint_point, place_on, wrench_with_teeth
+from haugmbd.diagnostics.load_history import load_history
 from haugmbd.diagnostics.violation import JointWrenches
 from haugmbd.errors import UsageError
+from haugmbd.forces.joint_friction import JointFriction
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.math.body_columns import PARTS
 from haugmbd.model.model import Model
@@ -93,13 +96,19 @@ class SignalFunction:
     def __init__(self, model: Model, name: str, who: str, level: float | None = None) -> None:
         parts = model.parts
         joints = [entry.part for entry in model.joints.values()] if parts is None else parts.joints
-        contacts = model.contacts if parts is None else parts.contacts
-        bodies = {body.name: body for body in model.bodies}
-        scope = Scope({joint.name: joint for joint in joints}, {}, {}, {}, bodies, {contact.name: contact for contact in contacts})
+        loads = model.force_elements if parts is None else parts.loads
+        contacts = (*(model.contacts if parts is None else parts.contacts), *stops_of(loads))
+        named = ({one.name: one for one in some} for some in (joints, loads, (), (), model.bodies, contacts))
+        scope = Scope(*named)
         found = scope.resolve(name)
         if isinstance(found, str):
             raise UsageError(f"{who}: {found}.")
-        if not isinstance(found, DynamicSignal):
+        if isinstance(found, LoadSignal) and isinstance(found.load, JointFriction):
+            raise UsageError(
+                f"{who}: {name!r} is no function of the state while the joint sticks: its forces hold what they must. Read it from the "
+                "result, or watch its events, such as 'NAME stops'."
+            )
+        if isinstance(found, JointSignal):
             raise UsageError(f"{who}: {name!r} is a coordinate: give JointCoordinate(system, {name.rsplit('.', 1)[0]!r}, ...).")
         self.signal, self.level, self.name = found, level, name
         self.model = model
@@ -115,10 +124,19 @@ class SignalFunction:
 
     def __call__(self, t: float, state: State) -> Any:
         """Return the value; for an event the size of a vector, or the number, less the level."""
-        value = self._dynamics(t, state.y, self.signal)
+        value = self._value(t, state.y)
         if self.level is None:
             return value
         return float(np.linalg.norm(value) if np.ndim(value) else value) - self.level
+
+    def _value(self, t: float, y: Array) -> Any:
+        """Return the quantity; zero of a force element that is off."""
+        if isinstance(self.signal, DynamicSignal):
+            return self._dynamics(t, y, self.signal)
+        of, quantity = self.signal.load, self.signal.quantity
+        if not any(entry.load is of for entry in self.model.loads):
+            return 0.0
+        return getattr(load_history(self.model, np.array([t]), y[None], of.name), quantity)[0]
 
     def __repr__(self) -> str:
         return f"SignalFunction({self.name!r})"

@@ -11,6 +11,8 @@
  *          array and first number of the status, call that reads outputs (-1 for none) and the array that it writes
  * START    t, h
  * WHERE    rows (kind, number, text): what a number of the status belongs to, in words: SLOT of a row, NODE, BODY, FRICTION
+ * LINKS    rows (array, number, list): a number of an array is the address of a list, as a double
+ * LAWS     rows (item, period, 0): sampled blocks, whose place in the state is that of the item
  * STAMP    16 letters: the sources of the kernels, which the engine must have been built of
  */
 #include <string.h>
@@ -30,9 +32,9 @@ typedef word (*door)(word *words, word *results);
 extern word haug_routine(word number);
 extern word haug_entry(word number);
 
-enum { ARRAYS, WORDS, LISTS, NAMES, TEXTS, CALLS, ITEMS, PLACES, FIXED, START, STAMP, WHERE, SECTIONS };
-static const char TAGS[SECTIONS][9] = {"ARRAYS  ", "WORDS   ", "LISTS   ", "NAMES   ", "TEXTS   ", "CALLS   ", "ITEMS   ", "PLACES  ", "FIXED   ", "START   ", "STAMP   ", "WHERE   "};
-static const int COLUMNS[SECTIONS] = {2, 2, 2, 1, 1, 2, 5, 2, 1, 1, 2, 3};
+enum { ARRAYS, WORDS, LISTS, NAMES, TEXTS, CALLS, ITEMS, PLACES, FIXED, START, STAMP, WHERE, LINKS, LAWS, SECTIONS };
+static const char TAGS[SECTIONS][9] = {"ARRAYS  ", "WORDS   ", "LISTS   ", "NAMES   ", "TEXTS   ", "CALLS   ", "ITEMS   ", "PLACES  ", "FIXED   ", "START   ", "STAMP   ", "WHERE   ", "LINKS   ", "LAWS    "};
+static const int COLUMNS[SECTIONS] = {2, 2, 2, 1, 1, 2, 5, 2, 1, 1, 2, 3, 3, 3};
 enum { NUMBER, ARRAY, ROUTINE, LIST, SLOT };
 enum { T, H, N, TIMES, STATES, RATES, SLOTS };
 enum { STEP, EVALUATE };
@@ -40,7 +42,7 @@ enum { T_0, F_0, F_DOT, HALF, MOTION };   /* places of a driven joint: f_0 + f'_
 enum { AT_Y, AT_Y_DOT, AT_TIMES, AT_STATES, AT_RATES, AT_CHUNK, AT_SIZE, AT_STATUS, STATUS_PLACE, AT_OUTPUTS, AT_OUT, FIXED_NUMBERS };
 enum { OF_SLOT, OF_NODE, OF_BODY, OF_FRICTION, NOWHERE };
 
-enum { WORDS_OF_WHY = 400 };
+enum { WORDS_OF_WHY = 400, MOST_LAWS = 62 };
 
 struct haug_model {
     word *blob;                          /* a copy */
@@ -55,6 +57,8 @@ struct haug_model {
     word done;                           /* steps from t_start */
     int jumped;                          /* an input, a parameter or the state was set: rates must be computed anew */
     int read;                            /* outputs are those of the state of now */
+    double called;                       /* when sampled blocks were called last, and which of them, by bits */
+    word held;
     word answered;                       /* the call of an item whose answer is that of the state of now; 0 for none */
     char why[WORDS_OF_WHY];
 };
@@ -112,6 +116,15 @@ static word check(const haug_model *m, word bytes)
     }
     if (f[AT_STATUS] < 0 || f[AT_STATUS] >= m->count[ARRAYS] || f[STATUS_PLACE] < 0 || f[STATUS_PLACE] + 4 > s[2 * f[AT_STATUS] + 1]) return HAUG_NOT_A_BLOB;
     if (f[AT_OUTPUTS] != -1 && (f[AT_OUTPUTS] < 2 || f[AT_OUTPUTS] >= m->count[CALLS] || f[AT_OUT] < 0 || f[AT_OUT] >= m->count[ARRAYS])) return HAUG_NOT_A_BLOB;
+    for (word k = 0; k < m->count[LINKS]; k++) {
+        a = m->section[LINKS] + 3 * k;
+        if (a[0] < 0 || a[0] >= m->count[ARRAYS] || a[1] < 0 || a[1] >= s[2 * a[0] + 1] || a[2] < 0 || a[2] >= m->count[LISTS]) return HAUG_NOT_A_BLOB;
+    }
+    for (word k = 0; k < m->count[LAWS]; k++) {
+        a = m->section[LAWS] + 3 * k;
+        const word *i = m->section[ITEMS] + 5 * a[0];
+        if (k >= MOST_LAWS || a[0] < 0 || a[0] >= m->count[ITEMS] || i[0] != HAUG_LAW || i[2] < 0 || i[2] >= f[AT_SIZE] || !(real(a[1]) > 0.0)) return HAUG_NOT_A_BLOB;
+    }
     for (word k = 0; k < m->count[WHERE]; k++) {
         a = m->section[WHERE] + 3 * k;
         if (a[2] < 0 || a[2] >= m->count[TEXTS]) return HAUG_NOT_A_BLOB;
@@ -198,6 +211,16 @@ PUBLIC haug_model *haug_load(const void *blob, int64_t bytes, int64_t *code)
     return m;
 }
 
+/* Write the addresses of lists that stand in arrays. */
+static void link_lists(haug_model *m)
+{
+    for (word k = 0; k < m->count[LINKS]; k++) {
+        const word *a = m->section[LINKS] + 3 * k;
+        double where = (double)address(m->words + m->section[LISTS][2 * a[2]]);
+        memcpy(m->array[a[0]] + a[1], &where, 8);
+    }
+}
+
 PUBLIC int64_t haug_reset(haug_model *m)
 {
     memset(m->memory, 0, (size_t)m->total * 8);
@@ -205,11 +228,14 @@ PUBLIC int64_t haug_reset(haug_model *m)
         const word *a = m->section[ARRAYS] + 2 * k;
         if (a[0] != -1) memcpy(m->array[k], (const char *)m->blob + a[0], (size_t)a[1] * 8);
     }
+    link_lists(m);
     m->t = m->t_start = real(m->section[START][0]);
     m->h = real(m->section[START][1]);
     m->done = 0;
     m->jumped = m->read = 0;
     m->answered = 0;
+    m->called = -INFINITY;
+    m->held = 0;
     return 0;
 }
 
@@ -248,7 +274,7 @@ PUBLIC int64_t haug_set_step(haug_model *m, double h)
 PUBLIC int64_t haug_evaluate(haug_model *m)
 {
     word results[8] = {0};
-    m->slot[T] = bits(m->t);
+    m->slot[T] = bits(m->t); m->slot[H] = bits(m->h);
     if (call(m, EVALUATE, results)) return HAUG_NO_NUMBER;
     if (results[0]) return -results[0];
     m->jumped = 0;
@@ -267,18 +293,86 @@ static word follow(haug_model *m, double *states, word n)
     return 0;
 }
 
+/* ---- sampled blocks: called at the multiples of their periods, t = k period, where a step ends ---- */
+
+/* As `control.sampled`: times that are nearer to each other, relative to a period, are the same; a rest of a step that is shorter is none. */
+#define SAME 1e-9
+static double period_of(const haug_model *m, word k) { return real(m->section[LAWS][3 * k + 1]); }
+
+/* The k of the multiple of a period at a time, or before it; *there: whether it is one. */
+static double multiple(double t, double period, int *there)
+{
+    double n = t / period, k = floor(n + 0.5);
+    *there = fabs(n - k) <= SAME + 4.0 * 2.220446049250313e-16 * fabs(n);
+    return *there ? k : floor(n);
+}
+
+static int is_due(const haug_model *m, word k)
+{
+    int there;
+    multiple(m->t, period_of(m, k), &there);
+    return there && !(m->t - m->called <= SAME * period_of(m, k) && m->held >> k & 1);
+}
+
+/* When the next one is to be called, infinite without any. */
+static double next_call(const haug_model *m)
+{
+    double next = INFINITY;
+    int there;
+    for (word k = 0; k < m->count[LAWS]; k++) {
+        double t = period_of(m, k) * (multiple(m->t, period_of(m, k), &there) + 1.0);
+        if (t < next) next = t;
+    }
+    return next;
+}
+
+static void keep_call(haug_model *m, word k)
+{
+    if (m->called != m->t) { m->called = m->t; m->held = 0; }
+    m->held |= (word)1 << k;
+    m->jumped = 1;
+    begin_here(m);
+}
+
+PUBLIC int64_t haug_due(const haug_model *m)
+{
+    for (word k = 0; k < m->count[LAWS]; k++) if (is_due(m, k)) return m->section[LAWS][3 * k];
+    return HAUG_NO_SUCH_ITEM;
+}
+
+PUBLIC int64_t haug_hold(haug_model *m, int64_t k, double value)
+{
+    if (!isfinite(value)) return HAUG_NO_NUMBER;
+    for (word law = 0; law < m->count[LAWS]; law++) if (m->section[LAWS][3 * law] == k) {
+        haug_state(m)[m->section[ITEMS][5 * k + 2]] = value;
+        moved(m);
+        keep_call(m, law);
+        return 0;
+    }
+    return HAUG_NO_SUCH_ITEM;
+}
+
 PUBLIC int64_t haug_run(haug_model *m, int64_t n, double *states)
 {
     word size = haug_size(m), made = 0, results[8];
     moved(m);
     if (n < 0) return HAUG_NO_NUMBER;
+    if (!n) return 0;
+    for (word k = 0; k < m->count[LAWS]; k++) if (is_due(m, k)) keep_call(m, k);
     if (m->jumped) { word code = haug_evaluate(m); if (code) return code; }
+    double stop = next_call(m), full = isfinite(stop) ? floor((stop - m->t_start) / m->h * (1.0 + 1e-12)) : INFINITY;
+    double rest = isfinite(stop) ? stop - m->t_start - full * m->h : 0.0;
+    if (!(rest > SAME * m->h)) rest = 0.0;
     while (made < n) {
         word k = n - made < m->section[FIXED][AT_CHUNK] ? n - made : m->section[FIXED][AT_CHUNK];
-        double *times = of(m, AT_TIMES), *out = states ? states + made * size : of(m, AT_STATES);
+        if ((double)k > full - (double)m->done) k = (word)full - m->done;
+        double *times = of(m, AT_TIMES), *out = states ? states + made * size : of(m, AT_STATES), h = m->h;
         for (word q = 0; q < k; q++) { double way = m->h * (double)(m->done + q + 1); times[q] = m->t_start + way; }
+        int arrives = (double)(m->done + k) == full && !rest;
+        if (k <= 0) { k = 1; h = rest; arrives = 1; }           /* the rest of a period */
+        if (arrives) times[k - 1] = stop;
         double begun = m->h * (double)m->done;
-        m->slot[T] = bits(m->t_start + begun); m->slot[H] = bits(m->h); m->slot[N] = k;
+        m->slot[T] = bits(m->t_start + begun); m->slot[H] = bits(h); m->slot[N] = k;
         m->slot[TIMES] = address(times); m->slot[STATES] = address(out); m->slot[RATES] = address(of(m, AT_RATES));
         memset(results, 0, sizeof results);
         if (call(m, STEP, results)) return HAUG_NO_NUMBER;
@@ -286,6 +380,7 @@ PUBLIC int64_t haug_run(haug_model *m, int64_t n, double *states)
         if (results[1]) { m->t = times[results[1] - 1]; if (follow(m, out, results[1])) return HAUG_NO_NUMBER; }
         if (results[0]) return -results[0];
         if (results[1] < k) return made;
+        if (arrives) { begin_here(m); return made; }
     }
     return made;
 }
@@ -379,12 +474,12 @@ PUBLIC int64_t haug_find(const haug_model *m, int64_t kind, const char *name)
     return HAUG_NO_SUCH_ITEM;
 }
 
-/* t, h, t_start, done, jumped, read, answered, then all arrays: addresses are in words, which stay those of each model */
-enum { KEPT_HEAD = 7 };
+/* t, h, t_start, done, jumped, read, answered, called, held, then all arrays: addresses are in words, which stay those of each model */
+enum { KEPT_HEAD = 9 };
 PUBLIC int64_t haug_saved_size(const haug_model *m) { return 8 * (m->total + KEPT_HEAD); }
 PUBLIC void haug_save(haug_model *m, void *memory)
 {
-    word head[KEPT_HEAD] = {bits(m->t), bits(m->h), bits(m->t_start), m->done, m->jumped, m->read, m->answered};
+    word head[KEPT_HEAD] = {bits(m->t), bits(m->h), bits(m->t_start), m->done, m->jumped, m->read, m->answered, bits(m->called), m->held};
     memcpy(memory, head, sizeof head);
     memcpy((char *)memory + sizeof head, m->memory, (size_t)m->total * 8);
 }
@@ -392,8 +487,9 @@ PUBLIC int64_t haug_restore(haug_model *m, const void *memory)
 {
     word head[KEPT_HEAD];
     memcpy(head, memory, sizeof head);
-    m->t = real(head[0]); m->h = real(head[1]); m->t_start = real(head[2]); m->done = head[3]; m->jumped = (int)head[4]; m->read = (int)head[5]; m->answered = head[6];
+    m->t = real(head[0]); m->h = real(head[1]); m->t_start = real(head[2]); m->done = head[3]; m->jumped = (int)head[4]; m->read = (int)head[5]; m->answered = head[6]; m->called = real(head[7]); m->held = head[8];
     memcpy(m->memory, (const char *)memory + sizeof head, (size_t)m->total * 8);
+    link_lists(m);
     return 0;
 }
 

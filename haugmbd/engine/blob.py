@@ -1,6 +1,6 @@
 r"""A model as a blob: the arrays, words and names of one run, which the engine runs without Python (`haugmbd.h`, `abi.c`).
 
-    blob = sections of 8-byte words, little-endian      ARRAYS WORDS LISTS NAMES TEXTS CALLS ITEMS PLACES FIXED START STAMP WHERE
+    blob = sections of 8-byte words, little-endian      ARRAYS WORDS LISTS NAMES TEXTS CALLS ITEMS PLACES FIXED START STAMP WHERE LINKS LAWS
 
 The run is that of `simulate`: its first call of the compiled loop is kept, with all arguments, and the engine makes the same call again.
 An argument is a word: a number, the place of an array, a routine by its name, or a list of further words (a model's record).
@@ -24,13 +24,16 @@ from haugmbd.bodies.part import changed
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.cache_stamp import files_of_entries
 from haugmbd.compiled.engine_library import stamp_of
+from haugmbd.compiled.ffi import TABLES, WORDS
 from haugmbd.compiled.function_pointers import Routine
 from haugmbd.constraints.freedoms import Axis, Kind, Side
 from haugmbd.contact.joint_stop import rigid_contacts
+from haugmbd.control.diagram.in_kernels import EVALUATE_NETWORK, NetworkCallback
 from haugmbd.deprecated import did_you_mean
 from haugmbd.diagnostics.joint_motion import angle_in_turn, angles_of, is_arm, joint_motion, slide
 from haugmbd.diagnostics.reaction_signals import bind
 from haugmbd.engine.doors import SLIDE_I, SLIDE_J, TURN
+from haugmbd.engine.implicit import METHODS, implicit_run, start_of_method
 from haugmbd.engine.stops import Method, held_by
 from haugmbd.errors import UsageError
 from haugmbd.forces.base import ForceElement
@@ -39,6 +42,7 @@ from haugmbd.forces.user_function import Value
 from haugmbd.formulations.error_messages import joints_at
 from haugmbd.integrators.explicit.rk4 import RK4
 from haugmbd.integrators.explicit.runge_kutta import RungeKutta
+from haugmbd.integrators.implicit.base import Implicit
 from haugmbd.integrators.stabilization.projection import Projection
 from haugmbd.integrators.step_context import Point, Problem, Steps
 from haugmbd.integrators.stick_slip.watched_quantities import may_stick
@@ -60,16 +64,15 @@ from haugmbd.simulation.held_inputs import (
 )
 from haugmbd.simulation.quantity_reader import WRENCH, QuantityReader
 from haugmbd.simulation.simulate import simulate
-from haugmbd.simulation.stepping.clock import Clock
 from haugmbd.system.system import System
 from haugmbd.workspace.layout import WIDTH, Pack, place_in
 
-VERSION = 2
+VERSION = 3
 NUMBER, ARRAY, ROUTINE, LIST, SLOT = range(5)
 """Kinds of words."""
 T, H, N, TIMES, STATES, RATES = range(6)
 """Slots: words that the engine fills in before each call."""
-BODY, REACTION, COORDINATE, INPUT, PARAMETER, OUTPUT = range(1, 7)
+BODY, REACTION, COORDINATE, INPUT, PARAMETER, OUTPUT, LAW = range(1, 8)
 """Kinds of items, as in `haugmbd.h`."""
 MOTION = len(PROBES)
 """Numbers of a driven joint that is an input: t_0, f_0, f'_0, f'' / 2."""
@@ -77,6 +80,7 @@ CHUNK = 64
 """Steps of one call of the compiled loop."""
 STEP_ENTRY = "haugmbd.integrators.explicit.runge_kutta.run_entry"
 STOPS = "haugmbd.engine.stops"
+IMPLICIT = "haugmbd.engine.implicit"
 DOORS = "haugmbd.engine.doors"
 READ_ENTRY = "haugmbd.simulation.quantity_reader.read_entry"
 HOW = ("state", "stabilization", "formulation")
@@ -86,6 +90,8 @@ OF_WRENCHES = ("joint", "reaction")
 OF_RULES = ".stabilization."
 """In the names of routines and entries of a stabilization."""
 WHO = "mbd.engine.blob"
+MOST_LAWS = 62
+"""Sampled blocks of a blob: one bit of a word each."""
 OF_SLOT, OF_NODE, OF_BODY, OF_FRICTION = range(4)
 """What the place of a status belongs to, as in `abi.c`."""
 
@@ -127,7 +133,10 @@ class Writer:
         self.items: list[Item] = []
         self.places: list[tuple[int, int]] = []
         self.where: list[tuple[int, int, int]] = []
+        self.links: dict[tuple[int, int], int] = {}
+        self.laws: list[tuple[int, int, int]] = []
         self.outputs = (-1, 0)
+        self.kept: list[Any] = []
         self._numbers: dict[tuple[int, int], int] = {}
         self._packs: dict[int, int] = {}
 
@@ -162,6 +171,8 @@ class Writer:
             return [word for each in x for word in self.of(each)]
         if isinstance(x, Routine):
             return [(NUMBER, 1) if x._function is None else (ROUTINE, self.text(routine_name(x)))]
+        if isinstance(x, NetworkCallback):
+            return [(ROUTINE, self.text(routine_name(EVALUATE_NETWORK)))]
         if hasattr(x, "address"):  # the callback of the user's functions, which models without them never enter
             return [(NUMBER, 1)]
         if isinstance(x, float | np.floating):
@@ -178,7 +189,28 @@ class Writer:
         """Return the number of the list of a model's record: address and size of each array, and routines."""
         if id(pack) not in self._packs:
             self._packs[id(pack)] = self.list([word for field in pack for word in self.of(field)])
+            if isinstance(pack.callback, NetworkCallback):
+                self.link(pack, pack.callback)
         return self._packs[id(pack)]
+
+    def link(self, pack: Pack, callback: NetworkCallback) -> None:
+        """Let the word of a workspace that says where its blocks are be filled in where the blob is loaded; their room is their own."""
+        place = (self.array(pack.work), place_in(pack.ints, "SUCCEEDED")[0] + TABLES)
+        if place not in self.links:
+            tables = callback.tables.with_room()
+            self.kept.append(tables)  # arrays are told apart by their places
+            self.links[place] = self.list([word for field in tables for word in self.of(field)])
+
+    def content(self, number: int) -> bytes:
+        """Return the bytes of an array, without the addresses of this process."""
+        x = self.arrays[number]
+        linked = [place for array, place in self.links if array == number]
+        if linked:
+            x = x.copy()
+            for place in linked:
+                x[place : place + WORDS - TABLES] = 0.0
+        own: bytes = x.tobytes()
+        return own + b"\0" * (-len(own) % 8)
 
     def call(self, entry: str, *arguments: Any) -> int:
         """Return the number of a call of an entry."""
@@ -202,7 +234,8 @@ class Writer:
             "WORDS": _words(self.words), "LISTS": _words(self.lists), "NAMES": names, "TEXTS": _words(places_of_texts),
             "CALLS": _words(self.calls), "ITEMS": _words(items), "PLACES": _words(self.places), "FIXED": _words(fixed),
             "START": np.array(start, dtype="<f8").tobytes(),
-            "STAMP": stamp_of(files_of_entries()).encode(), "WHERE": _words(self.where), **more,
+            "STAMP": stamp_of(files_of_entries()).encode(), "WHERE": _words(self.where),
+            "LINKS": _words([(*place, number) for place, number in self.links.items()]), "LAWS": _words(self.laws), **more,
         }  # fmt: skip
         size = 32 + 24 * (len(sections) + 1)
         head, content = [], b""
@@ -211,9 +244,8 @@ class Writer:
             content += data
         begin = size + len(content) + 16 * len(self.arrays)
         rows, numbers_of_arrays = [], bytearray()
-        for x in self.arrays:
-            own = x.tobytes()
-            own += b"\0" * (-len(own) % 8)
+        for number in range(len(self.arrays)):
+            own = self.content(number)
             zero = not any(own)
             rows.append((-1 if zero else begin + len(numbers_of_arrays), len(own) // 8))
             numbers_of_arrays += b"" if zero else own
@@ -264,18 +296,27 @@ def routine_name(routine: Routine) -> str:
     return f"{plain.__module__}.{plain.__qualname__}"
 
 
-def first_call(model: Model, method: RungeKutta, how: Mapping[str, Any]) -> Captured:
+Stepping = RungeKutta | Implicit
+"""Methods that a blob steps by."""
+
+
+def first_call(model: Model, method: Stepping, how: Mapping[str, Any]) -> Captured:
     """Return the first call of the compiled loop that `simulate` makes."""
 
     def steps(self: Any, problem: Problem, t: float, h: float, k1: Array, steps: Steps) -> Any:
         raise Captured(problem, t, h, k1)
 
-    catching: Any = type(type(method).__name__, (type(method),), {"steps": steps})
+    def batches(self: Any, problem: Problem, k1: Array, t_end: float) -> Any:
+        raise Captured(problem, problem.t, self.h, k1)
+
+    caught: dict[str, Any] = {"steps": steps} if isinstance(method, RungeKutta) else {"batches": batches}
+    catching: Any = type(type(method).__name__, (type(method),), caught)
     own = {field.name: getattr(method, field.name) for field in fields(method)}
     given = how.get("state")
     t = given.t if isinstance(given, State) else model.state().t
+    h: Any = own["h"]
     try:
-        simulate(model, t + 10.0 * float(method.h or 1.0), integrator=catching(**own), **how)
+        simulate(model, t + 10.0 * float(h or 1.0), integrator=catching(**own), **how)
     except Captured as call:
         return call
     check(model, None, method)
@@ -302,10 +343,15 @@ def with_inputs(system: System, inputs: Sequence[str], who: str) -> System:
     return new
 
 
-def check(model: Model, problem: Problem | None, method: RungeKutta) -> None:
-    """Raise UsageError with all that the engine cannot do of this run, by name.  problem: None for a run that another loop makes"""
+def check(model: Model, problem: Problem | None, method: Stepping, laws: bool = False, blocks: bool = True) -> None:
+    """Raise UsageError with all that the engine cannot do of this run, by name.
+
+    problem: None for a run that another loop makes;  laws: whether the host of the blob calls its sampled blocks;  blocks: whether the
+    library that will run it evaluates blocks
+    """
     faults = []
-    if model.force_callbacks.any:
+    own_blocks = blocks and problem is not None and isinstance(problem.pack.callback, NetworkCallback)
+    if model.force_callbacks.any and not own_blocks:
         faults.append("it calls functions of Python or Numba")
     wheels = freewheels_of(model)
     if wheels:
@@ -316,9 +362,16 @@ def check(model: Model, problem: Problem | None, method: RungeKutta) -> None:
     sticking = [load.where for load in model.loads_of(JointFriction)]
     if may_stick(model):
         faults.append(f"{', '.join(sticking)} may stick, which Python decides")
-    if problem is not None and Clock.of(problem, method) is not None:
-        faults.append("its blocks are sampled, or have delays")
+    network = model.force_callbacks.network
+    if network is not None and network.delays:
+        faults.append(f"{', '.join(x.where for x in network.delays)} needs the motion so far")
+    if network is not None and network.sampled and not laws:
+        faults.append(f"{', '.join(x.where for x in network.sampled)} is called at times of its own")
+    if network is not None and len(network.sampled) > MOST_LAWS:
+        faults.append(f"it has {len(network.sampled)} sampled blocks, and a blob at most {MOST_LAWS}")
     faults += [f"{entry.load.where} has a mass or inertia in time" for entry in model.masses_in_time]
+    if isinstance(method, Implicit) and (model.has_stops or model.has_contacts):
+        faults.append(f"its stops and contacts switch between explicit steps, not in those of {type(method).__name__}")
     if faults:
         raise UsageError(f"model {model.name!r} does not run in the engine: {'; '.join(faults)}. Simulate it in Python.")
 
@@ -327,7 +380,7 @@ def blob(
     system: System | Model,
     *,
     h: float = 1e-3,
-    integrator: RungeKutta | None = None,
+    integrator: Stepping | None = None,
     inputs: Sequence[str] = (),
     outputs: Sequence[str] = (),
     **how: Any,
@@ -340,8 +393,9 @@ def blob(
         The mechanism.
     h : float
         Fixed step [s].
-    integrator : RungeKutta, optional
-        RK4(), Heun() or RK3(), or another explicit Runge-Kutta method of fixed step; RK4 by default.
+    integrator : RungeKutta or Implicit, optional
+        RK4(), Heun() or RK3(), or another explicit Runge-Kutta method of fixed step; RK4 by default. Or Trapezoidal(), Newmark(), HHT(),
+        GeneralizedAlpha() or BDF(), with fixed steps: they begin anew where an input, a parameter or the state is set.
     inputs : sequence of str
         Names of loads whose numbers become inputs, as of `Stepper`: a Motor or JointForce, a Torque or PointForce. What is no constant
         number begins with 0. Or of drivers of joints, whose acceleration is set: angle and rate go on from it.
@@ -361,8 +415,11 @@ def blob(
         For what the engine cannot do, by name, and for inputs that are no loads.
     """
     method = RK4() if integrator is None else integrator
-    if not isinstance(method, RungeKutta):
-        raise UsageError(f"{type(method).__name__} is not in the engine: give RK4(), Heun() or RK3().")
+    if not isinstance(method, (RungeKutta, *METHODS)):
+        raise UsageError(
+            f"{type(method).__name__} is not in the engine: give RK4(), Heun() or RK3(), or Trapezoidal(), Newmark(), HHT(), "
+            "GeneralizedAlpha() or BDF(), by steps of h."
+        )
     check_numbers(None, h=h)
     if h is None or not 0.0 < h < np.inf:
         raise UsageError(f"{WHO}: h = {h!r} must be a positive step [s].")
@@ -374,7 +431,27 @@ def blob(
     inputs = read_names(inputs, WHO, "inputs")
     if inputs:  # each has a number of its own: constants of one value are one number in a model, zeros of equations among them
         model, _ = model_with_inputs(model, tuple(inputs), WHO)
-    return blob_of_model(model, h=h, integrator=method, inputs=inputs, outputs=outputs, **how).bytes()
+    read = tuple(dict.fromkeys([*read_names(outputs, WHO, "outputs"), *read_by_laws(model)]))
+    return blob_of_model(model, h=h, integrator=method, inputs=inputs, outputs=read, laws=True, **how).bytes()
+
+
+def read_by_laws(model: Model) -> list[str]:
+    """Return the names of the signals that sampled blocks read: whoever calls these finds them among the outputs."""
+    network = model.force_callbacks.network
+    return [name for block in network.sampled for name in network.read_by.get((block, "update"), ())] if network is not None else []
+
+
+def without_calls(model: Model) -> Model:
+    """Return the same model, whose runs call no sampled block: their functions may keep data of their own, and belong to the host."""
+    network = model.force_callbacks.network
+    if network is None or not network.sampled:
+        return model
+    copied = [object.__new__(type(x)) for x in (model, model.force_callbacks, network)]
+    for new, old in zip(copied, (model, model.force_callbacks, network), strict=True):
+        vars(new).update(vars(old))
+    own, calls, blocks = copied
+    vars(own)["force_callbacks"], vars(calls)["network"], vars(blocks)["sampled"] = calls, blocks, ()
+    return own
 
 
 def shifts(model: Model) -> Array:
@@ -402,25 +479,42 @@ def blob_of_model(
     model: Model,
     *,
     h: float,
-    integrator: RungeKutta,
+    integrator: Stepping,
     inputs: Sequence[str] = (),
     outputs: Sequence[str] = (),
     numbers: Callable[[Pack], Sequence[tuple[str, str, int]]] = lambda pack: (),
+    laws: bool = False,
     **how: Any,
 ) -> Made:
-    """Return the blob of a model that has its inputs already.  numbers: see `made`"""
+    """Return the blob of a model that has its inputs already.  numbers: see `made`;  laws: see `check`"""
     method = integrator
     own = {field.name: getattr(method, field.name) for field in fields(method)} | {"h": float(h)}
     method = type(method)(**own)
-    call = first_call(model, method, {"stabilization": Projection(), **how})
-    check(model, call.problem, method)
+    usual = Projection() if isinstance(method, RungeKutta) else None
+    call = first_call(without_calls(model), method, {"stabilization": usual, **how})
+    check(model, call.problem, method, laws)
     return made(model, call, method, inputs, numbers(call.problem.pack), outputs)
+
+
+def explicit_calls(w: Writer, model: Model, problem: Problem, method: RungeKutta, point: Point, steps: Steps) -> int:
+    """Add the calls of an explicit run, steps and rates; return the number of the first."""
+    ny = point.y.size
+    watch, room = new_watch(np.zeros(0, dtype=np.int64), ny), np.zeros((method.tableau.b.size - 1, ny))
+    first, last = (problem.dynamics, problem.options), (Slot(T), Slot(H), point)
+    if len(problem.events.places):
+        held = held_by(model, ny)
+        step = w.call(f"{STOPS}.run_entry", *first, Method(method.tableau, watch, room), held, *last, steps)
+        w.call(f"{STOPS}.begin_entry", *first, held, Slot(T), point)
+    else:
+        step = w.call(STEP_ENTRY, *first, method.tableau, watch, *last, room, steps)
+        w.call(routine_name(problem.rates), problem.pack, problem.options, Slot(T), point.y, point.y_dot)
+    return step
 
 
 def made(
     model: Model,
     call: Captured,
-    method: RungeKutta,
+    method: Stepping,
     inputs: Sequence[str],
     numbers: Sequence[tuple[str, str, int]] = (),
     outputs: Sequence[str] = (),
@@ -430,19 +524,18 @@ def made(
     numbers: parameters besides gravity and masses: name, "reals" or "work", and the place in this array of the model
     """
     problem, w = call.problem, Writer()
-    ny, s = problem.y.size, method.tableau.b.size
+    ny = problem.y.size
     times, states, rates = np.zeros(CHUNK), np.zeros((CHUNK, ny)), np.zeros((CHUNK, ny))
     y, y_dot = problem.y, call.k1
-    watch = new_watch(np.zeros(0, dtype=np.int64), ny)
-    steps, room, point = Steps(times, states, rates), np.zeros((s - 1, ny)), Point(y, y_dot)
-    first, last = (problem.dynamics, problem.options), (Slot(T), Slot(H), point)
-    if len(problem.events.places):
-        held = held_by(model, ny)
-        step = w.call(f"{STOPS}.run_entry", *first, Method(method.tableau, watch, room), held, *last, steps)
-        w.call(f"{STOPS}.begin_entry", *first, held, Slot(T), point)
+    steps, point, reports = Steps(times, states, rates), Point(y, y_dot), problem.pack
+    if isinstance(method, Implicit):
+        run = implicit_run(problem, method, y_dot)
+        start = start_of_method(run, ny, CHUNK)
+        reports, begun = run.pack, (problem.dynamics, problem.options, run, start, Slot(T), Slot(H), point)
+        step = w.call(f"{IMPLICIT}.run_entry", *begun, steps)
+        w.call(f"{IMPLICIT}.begin_entry", *begun)
     else:
-        step = w.call(STEP_ENTRY, *first, method.tableau, watch, *last, room, steps)
-        w.call(routine_name(problem.rates), problem.pack, problem.options, Slot(T), y, y_dot)
+        step = explicit_calls(w, model, problem, method, point, steps)
     _let_engine_fill(w, w.lists[w.calls[step][1]], steps)
     fixed = [*map(w.array, (y, y_dot, times, states, rates)), CHUNK, ny]
     add_bodies(w, model)
@@ -453,9 +546,10 @@ def made(
         w.places.append((w.array(getattr(problem.pack, array)), place))
         add_item(w, PARAMETER, name, len(w.places) - 1, 1)
     add_outputs(w, model, problem, (y, y_dot, states), outputs)
+    add_laws(w, model, ny)
     add_words(w, model)
-    status = place_in(problem.pack.ints, "STATUS")[0]
-    ends = [*fixed, w.array(problem.pack.work), status, *w.outputs]
+    status = place_in(reports.ints, "STATUS")[0]
+    ends = [*fixed, w.array(reports.work), status, *w.outputs]
     needs = {w.texts[value] for kind, value in w.words if kind == ROUTINE} | {w.texts[text] for text, _ in w.calls}
     return Made(w.items, frozenset(needs), len(w.names()[0]), lambda room=0, **more: w.bytes(ends, (call.t, call.h), more, room))
 
@@ -592,6 +686,14 @@ def add_outputs(w: Writer, model: Model, problem: Problem, arrays: tuple[Array, 
             add_item(w, OUTPUT, name, 0, 0, column)
         else:
             add_item(w, OUTPUT, name, item.a, item.b, column)
+
+
+def add_laws(w: Writer, model: Model, ny: int) -> None:
+    """Add the sampled blocks, whose values the host sets at the multiples of their periods."""
+    network = model.force_callbacks.network
+    for block in network.sampled if network is not None else ():
+        add_item(w, LAW, block.name, ny - network.size + network.at[block], 1)
+        w.laws.append((len(w.items) - 1, struct.unpack("<q", struct.pack("<d", block.period))[0], 0))
 
 
 def _why_no_reaction(model: Model, joint: str) -> str:

@@ -5,7 +5,7 @@
  *
  * wasmBytes may be a WebAssembly.Module, too. Every mechanism has an instance of its own, so that its memory goes with it.
  */
-export const BODY = 1, REACTION = 2, COORDINATE = 3, INPUT = 4, PARAMETER = 5, OUTPUT = 6;
+export const BODY = 1, REACTION = 2, COORDINATE = 3, INPUT = 4, PARAMETER = 5, OUTPUT = 6, LAW = 7;
 const WHY = { 101: "not a whole blob", 102: "a blob of another version", 103: "a blob of an engine of other sources, or of one with more parts", 104: "no memory", 105: "no such item", 106: "not a finite number, or not a positive step" };
 
 export class Mechanism {
@@ -41,8 +41,11 @@ export class Mechanism {
   get state() { return new Float64Array(this.X.memory.buffer, this.X.haug_state(this.m), this.size); }
   get rates() { return new Float64Array(this.X.memory.buffer, this.X.haug_rates(this.m), this.size); }
   changed() { this.X.haug_changed(this.m); }
-  /** Make n steps; return their number, which is smaller where constraints are about to become dependent: calling again goes on. */
+  /** Make n steps; return their number, which is smaller where constraints are about to become dependent, or a sampled block is due: calling again goes on. */
   run(n) { return this.#need(this.X.haug_run(this.m, BigInt(n), 0)); }
+  /** The name of a sampled block that is to be called now: ask before run, until there is none; hold(name, value) is its answer. */
+  get due() { const k = this.X.haug_due(this.m); for (const [name, item] of this.items) if (item === k) return name.slice(2); }
+  hold(name, value) { this.#need(this.X.haug_hold(this.m, this.#item(LAW, name), value)); }
   evaluate() { this.#need(this.X.haug_evaluate(this.m)); }
   set(name, value) { this.#need(this.X.haug_set(this.m, this.items.get(`${INPUT} ${name}`) ?? this.#item(PARAMETER, name), value)); }
   get(name) { return this.X.haug_get(this.m, this.items.get(`${INPUT} ${name}`) ?? this.#item(PARAMETER, name)); }

@@ -1,4 +1,4 @@
-/* haugmbd.h: a mechanism in C, by the kernels of haugmbd.  Version 2.
+/* haugmbd.h: a mechanism in C, by the kernels of haugmbd.  Version 3.
  *
  * A model is a blob that Python has written:  mbd.engine.write("four_bar.haug", system, h=1e-3, inputs=["motor"]).
  * Numbers are little-endian, lengths in metres, angles in radians, time in seconds.
@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-#define HAUG_VERSION 2                 /* of this header and of the blob; another one is refused */
+#define HAUG_VERSION 3                 /* of this header and of the blob; another one is refused */
 #define HAUG_NOT_A_BLOB (-101)         /* wrong magic, a wrong length, or numbers outside their sections */
 #define HAUG_OTHER_VERSION (-102)
 #define HAUG_OTHER_ENGINE (-103)       /* the blob was written by other sources than those that this library was built of, or needs a routine that it lacks */
@@ -39,7 +39,8 @@ enum {                                 /* kinds of items, which have names */
     HAUG_COORDINATE = 3,               /* "R.angle", "T.displacement" */
     HAUG_INPUT = 4,                    /* "motor": the number of a load, or the acceleration of a driven joint, held until it is set again */
     HAUG_PARAMETER = 5,                /* "crank.mass", "gravity.x" */
-    HAUG_OUTPUT = 6                    /* "crank.r[0]", "R.angle", "R.force[2]": outputs=[...] of the blob, with the names of Stepper */
+    HAUG_OUTPUT = 6,                   /* "crank.r[0]", "R.angle", "R.force[2]": outputs=[...] of the blob, with the names of Stepper */
+    HAUG_LAW = 7                       /* "law": a sampled block: haug_due tells when it is to be called, haug_hold what its value is from then on */
 };
 
 HAUG_API int64_t haug_version(void);
@@ -60,7 +61,11 @@ HAUG_API void haug_changed(haug_model *m);                                      
 
 HAUG_API int64_t haug_run(haug_model *m, int64_t n, double *states);                 /* n steps; states (n, size) or NULL.  Steps made: fewer than
                                                                                n where constraints are about to become dependent, which
-                                                                               only Python searches; calling again goes on */
+                                                                               only Python searches, and where a sampled block is due;
+                                                                               calling again goes on */
+HAUG_API int64_t haug_due(const haug_model *m);                                      /* the item of a sampled block that is to be called now, or
+                                                                               HAUG_NO_SUCH_ITEM: ask before haug_run, until there is none */
+HAUG_API int64_t haug_hold(haug_model *m, int64_t item, double value);               /* its value from now on; what is not called keeps its value */
 HAUG_API int64_t haug_evaluate(haug_model *m);                                       /* accelerations of the current state into haug_rates */
 HAUG_API int64_t haug_reaction(haug_model *m, int64_t item, double out[6]);
 HAUG_API int64_t haug_coordinate(haug_model *m, int64_t item, double out[2]);        /* and its rate; angles are counted from call to call */

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from pathlib import Path
 from types import TracebackType
@@ -23,7 +23,7 @@ from haugmbd.compiled.engine_library import FOLDER, MANIFEST, choose, stamp_of
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import SimulationError, UsageError
 
-BODY, REACTION, COORDINATE, INPUT, PARAMETER, OUTPUT = range(1, 7)
+BODY, REACTION, COORDINATE, INPUT, PARAMETER, OUTPUT, LAW = range(1, 8)
 """Kinds of items, as in `haugmbd.h`."""
 WHY = {
     -101: "it is not a whole blob",
@@ -49,6 +49,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "set_time": (WORD, [POINTER, REAL]),
     "changed": (None, [POINTER]),
     "run": (WORD, [POINTER, WORD, POINTER]),
+    "due": (WORD, [POINTER]),
+    "hold": (WORD, [POINTER, WORD, REAL]),
     "evaluate": (WORD, [POINTER]),
     "reaction": (WORD, [POINTER, WORD, POINTER]),
     "coordinate": (WORD, [POINTER, WORD, POINTER]),
@@ -165,6 +167,7 @@ class EngineModel:
 
     def __init__(self, blob: bytes | str | Path, *, library: str | Path | None = None) -> None:
         data = content(blob)
+        self._laws: dict[str, Callable[..., Any]] = {}
         self._do = functions(Path(library) if library is not None else library_here())
         code = ctypes.c_int64()
         self._model: Any = self._do.load(data, len(data), ctypes.byref(code))
@@ -247,11 +250,42 @@ class EngineModel:
         return self.items[kind, name]
 
     def run(self, n: int) -> Array:
-        """Make n steps; return the states behind them, (n, ny), fewer where constraints are about to become dependent."""
+        """Make n steps; return the states behind them, (n, ny), fewer where constraints are about to become dependent.
+
+        Sampled blocks are called at their times by the functions that `law` has given.
+        """
         if not isinstance(n, Integral) or isinstance(n, bool) or n < 0:
             raise UsageError(f"run: n = {n!r} must be a number of steps, 0 or more.")
-        states = np.zeros((int(n), self._y.size))
-        return states[: self._need(self._do.run(self._open, n, states.ctypes.data))]
+        states, made = np.zeros((int(n), self._y.size)), 0
+        while made < n:
+            called = self._call_laws()
+            if made and called:
+                states[made - 1] = self._y  # at the time of a call a run has the new values
+            done = self._need(self._do.run(self._open, int(n) - made, states[made:].ctypes.data))
+            made += done
+            if not done or self._do.due(self._open) < 0:
+                break
+        return states[:made]
+
+    def law(self, name: str, function: Callable[[float, Mapping[str, float]], float]) -> None:
+        """Let a function be a sampled block: function(t, signals) -> its value from t on; signals: the outputs of the blob by name."""
+        self._item(LAW, name)
+        if not callable(function):
+            raise UsageError(f"law {name!r}: {function!r:.80} is no function(t, signals).")
+        self._laws[name] = function
+
+    def _call_laws(self) -> bool:
+        """Call the sampled blocks that are due now; return whether there are some.  Raise UsageError for one without a function."""
+        names, called = {k: name for (kind, name), k in self.items.items() if kind == LAW}, False
+        while (k := self._do.due(self._open)) >= 0:
+            if names[k] not in self._laws:
+                raise UsageError(
+                    f"the sampled block {names[k]!r} is due at t = {self.t:g} s: give its function, law({names[k]!r}, function)."
+                )
+            signals = {name: self.get(name) for kind, name in self.items if kind == OUTPUT}
+            self._need(self._do.hold(self._open, k, number(f"law {names[k]!r}", self._laws[names[k]](self.t, signals))))
+            called = True
+        return called
 
     def set(self, name: str, value: float) -> None:
         """Set an input or a parameter."""

@@ -41,7 +41,7 @@ STEPS = (
     r"|stabilization\.\w+\.(rates|post_step)|engine\.stops\.\w+)$"
 )
 EXPLICIT = Parts(
-    r"^(?!.*(\|dual|implicit|faults|\w*tangent)).*(\b(constraints|workspace|friction|model|stabilization|kkt\.solver)\b|switch_events\.look$)",
+    r"^(?!.*(\|dual|implicit|faults|\w*tangent)).*(\b(constraints|workspace|friction|model|stabilization|kkt\.solver)\b|(switch_events\.look|in_kernels\.\w+)$)",
     STEPS,
 )
 """Every row, load and solver, for explicit methods of what a blob holds: no contacts but those of springs and dampers."""

@@ -26,6 +26,7 @@ from haugmbd.contact.cone import sweep_contacts
 from haugmbd.diagnostics.method_solutions import keep_entry
 from haugmbd.engine.blob import first_call
 from haugmbd.engine.doors import compile_doors
+from haugmbd.engine.implicit import implicit_steps
 from haugmbd.engine.stops import make_steps
 from haugmbd.engine_build import collect
 from haugmbd.formulations.newton_euler import factorize_and_solve_entry
@@ -118,6 +119,7 @@ def runs() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "friction", friction
     yield "stops and compliant contacts", stops_and_contacts
     yield "stops of blobs", stops_of_blobs
+    yield "implicit methods of blobs", implicit_blobs
     yield "contacts by steps", contacts_by_steps
     yield "ropes", ropes
     yield "blocks", blocks
@@ -214,6 +216,14 @@ def stops_of_blobs() -> None:
     make_steps(model, call.problem, method.tableau, call.t, 1e-3, call.k1, 300)
 
 
+def implicit_blobs() -> None:
+    """Let a pendulum move by an implicit method as it does in a blob."""
+    model = pendulum().compile()
+    for method in (mbd.Trapezoidal(h=1e-3), mbd.BDF(h=1e-3)):
+        call = first_call(model, method, {"stabilization": None})
+        implicit_steps(call.problem, method, call.t, 1e-3, call.k1, 5)
+
+
 def contacts_by_steps() -> None:
     """Let boxes rest, slide and tumble by Moreau-Jean."""
     for system, t_end in ((stack(3), 0.05), (incline_block(1.2), 0.05), (tumbling_box(), 0.6)):
@@ -224,6 +234,11 @@ def contacts_by_steps() -> None:
     system.add(mbd.Contacts("pile", [(system.ground, mbd.Plane()), *balls], mu=0.3))
     mbd.simulate(system, 0.3, h=1e-2, integrator=mbd.MoreauJean())
     mbd.simulate(incline_block(1.2), 0.02, h=1e-2)
+    bouncing = mbd.System("bouncing", gravity=(0.0, 0.0, -9.81))
+    ball = bouncing.add(mbd.Body("ball", 1.0, (0.004,) * 3, r=(0.0, 0.0, 0.12), shape=mbd.Sphere(0.1)))
+    bouncing.add(mbd.Contact("floor", bouncing.ground, ball, shape_i=mbd.Plane(), restitution=0.5, mu=0.3))
+    for how in ({"h": 1e-2}, {"rtol": 1e-6}):
+        mbd.simulate(bouncing, 0.2, **how)
     many = mbd.System("crowd", gravity=(0.0, 0.0, -9.81))
     grid = [(0.3 * (k % 4), 0.3 * (k // 4), 0.0501) for k in range(12)]
     crowd = [many.add(mbd.Body(f"ball {k}", 1.0, (1e-3,) * 3, r=r, shape=mbd.Sphere(0.05))) for k, r in enumerate(grid)]

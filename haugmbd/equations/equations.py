@@ -30,6 +30,7 @@ from haugmbd.equations.student import Check, check_expressions
 from haugmbd.equations.symbols import Symbols
 from haugmbd.errors import UsageError
 from haugmbd.formulations.accelerations import accelerations
+from haugmbd.model.inspection.given import state_of_model
 from haugmbd.model.inspection.run_memory import need_constant_masses, need_no_freewheels
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -374,12 +375,12 @@ class Equations:
     def values_of_rows(self, state: State) -> dict[Any, float]:
         """Return the numbers of the symbols at a state, without those of forces: no function of a force is called."""
         _ = self.rows
-        return self.symbols.values(state, loads=False)
+        return self.symbols.values(state_of_model(self.model, state, "equations"), loads=False)
 
     def values(self, state: State | None = None) -> dict[Any, float]:
         """Return the number of every symbol at a state, by default the modelled one: `eq.Phi.subs(eq.values())`."""
         _ = self.rows, self.Q
-        return self.symbols.values(self.model.state() if state is None else state)
+        return self.symbols.values(state_of_model(self.model, state, "equations"))
 
     def _function(self, *matrices: Any) -> tuple[list[Any], list[Callable[..., Any]]]:
         """Return symbols in an order, and functions of their numbers."""
@@ -424,7 +425,7 @@ class Equations:
         by_name = {str(symbol): symbol for symbol in self.parameters}
 
         def numbers(state: State | None = None, **parameters: float) -> Any:
-            at_state = self.model.state() if state is None else state
+            at_state = state_of_model(self.model, state, "lambdify")
             values = self.values(at_state) if "Q" in wanted else self.values_of_rows(at_state)
             for name, x in parameters.items():
                 if name not in by_name:

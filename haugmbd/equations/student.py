@@ -301,7 +301,11 @@ def _compared(eq: Any, row: Any, expression: Any, terms: list[Any], states: list
     left = wanted - theirs
     if np.abs(left).max() <= SAME_TOL * size:
         return check
+    if np.abs(theirs).max() == 0.0:
+        return check._replace(ok=False, message="not yet: it is zero at every state, and the row of the model is not")
     factor = _ratio(theirs, wanted, size)
+    if factor is not None and np.abs(theirs - factor * wanted).max() > SAME_TOL * abs(factor) * size:
+        factor = None  # a small expression, which is small against the row whatever it says
     if factor is not None and quantity == "Phi":
         return check._replace(
             message=f"right; it is {factor:g} times the row of the model, so its gamma and its multiplier have that factor, too",
@@ -319,13 +323,25 @@ def _compared(eq: Any, row: Any, expression: Any, terms: list[Any], states: list
     for term, part in zip(terms_of_model, of_own, strict=True):
         if _ratio(left, part, size) == 1.0:
             return check._replace(ok=False, message=f"not yet: the term {term} is missing", term=str(term))
+    return check._replace(ok=False, **_of_terms(sp, expression, terms_of_model))
+
+
+def _of_terms(sp: Any, expression: Any, terms_of_model: list[Any]) -> dict[str, str]:
+    """Return the message, and the term, of a row that differs from the model's in more than one term.
+
+    The row is held against the model's with the sign under which more of its terms are right: rows of either sign say the same.
+    """
     mine = set(terms_of_model)
-    expanded = sp.expand(expression)
-    odd = next((term for term in sp.Add.make_args(expanded) if term not in mine), None)
-    lacking = next((term for term in terms_of_model if term not in set(sp.Add.make_args(expanded))), None)
-    first = str(odd if odd is not None else lacking)
-    more = f"; the model has {lacking}, which is not there" if odd is not None and lacking is not None else ""
-    return check._replace(ok=False, message=f"not yet: the first term that the model does not have is {first}{more}", term=first)
+    signed = {sign: list(sp.Add.make_args(sp.expand(sign * expression))) for sign in (1, -1)}
+    sign = max(signed, key=lambda each: len(mine & set(signed[each])))
+    theirs = signed[sign]
+    odd = next((sign * term for term in theirs if term not in mine), None)
+    missing = [sign * term for term in terms_of_model if term not in set(theirs)]
+    if odd is None:
+        more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
+        return {"message": f"not yet: what is there is right, and the term {missing[0]} is missing{more}", "term": str(missing[0])}
+    more = f"; the model has {missing[0]}, which is not there" if missing else ""
+    return {"message": f"not yet: the first term that the model does not have is {odd}{more}", "term": str(odd)}
 
 
 def _ratio(a: Any, b: Any, size: float) -> float | None:
@@ -337,4 +353,4 @@ def _ratio(a: Any, b: Any, size: float) -> float | None:
     if np.abs(a - c * b).max() > SAME_TOL * size:
         return None
     whole = round(12 * c) / 12
-    return float(whole) if abs(whole - c) < 1e-7 else float(c)
+    return float(whole) if abs(whole - c) < 1e-7 * abs(c) else float(c)

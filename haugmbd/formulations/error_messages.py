@@ -64,6 +64,8 @@ def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
         return (SingularKKTError if code in SINGULAR else SimulationError)(f"the simulation stops at t = {t:.6g} s: {vanished}")
     _, node, number, step = workspace_array(pack, "STATUS")[0]
     failure = Failure(model, pack, code, t, int(node), number, step)
+    if gone := _vanished_mass(failure):
+        return (SingularKKTError if code in SINGULAR else SimulationError)(gone)
     why = _unbounded(failure)
     if why:
         return SimulationError(why)
@@ -73,8 +75,6 @@ def explain(model: Model, pack: Pack, code: int, t: float) -> SimulationError:
         return SimulationError(f"the simulation stops at t = {t:.6g} s: {stopped}")
     if code in WORDS:
         return SimulationError(WORDS[code](failure))
-    if vanished := _vanished_mass(failure):
-        return SimulationError(vanished)
     return SimulationError(
         f"a force or driver function gave a value that is not finite at t = {t:.6g} s. Check the functions of this model."
     )
@@ -123,8 +123,6 @@ def _vanished_mass(f: Failure) -> str:
 
 
 def _step_too_small(f: Failure) -> str:
-    if vanished := _vanished_mass(f):
-        return vanished
     needed = f"the error control needs a step of {f.number:.3g} s at t = {f.t:.6g} s"
     if singular := _singular_nearby(f, NEARLY):
         return f"{needed}, at {singular}"
@@ -251,8 +249,8 @@ def opened_joint(model: Model, rows: Rows) -> str:
     """Return which joint has opened by the size of the mechanism; "" if none."""
     force = np.linalg.norm(rows.Phi_r, axis=2).max(axis=1)
     gaps = np.abs(np.divide(rows.Phi, force, out=np.zeros_like(force), where=force > 0.0))
-    k = int(gaps.argmax())
-    if not gaps[k] > FAR * model.length:
+    k = int(gaps.argmax()) if len(gaps) else -1
+    if not len(gaps) or not gaps[k] > FAR * model.length:
         return ""
     return f"joint {model.labels[k].joint!r} is {gaps[k]:.3g} m apart"
 
@@ -261,7 +259,7 @@ def _singular(f: Failure) -> str:
     """Return what is singular at a node: the joints of an edge and those that its rows depend on, or a body."""
     model, pack, node, number = f.model, f.pack, f.node, f.number
     if node <= model.nb:
-        return _vanished_mass(f) or (
+        return (
             f"SingularKKTError at t = {f.t:.6g} s: body {model.body_names[node]!r} has no inertia in a direction "
             f"(pivot {number:.1e}). Check its mass and J_bar."
         )

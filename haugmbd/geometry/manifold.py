@@ -13,7 +13,8 @@ from __future__ import annotations
 from math import sqrt
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.compiled.jit import kernel
+from haugmbd.compiled.function_pointers import F1, F2, F3, I1, I2, Routine, types
+from haugmbd.compiled.jit import kernel, routine
 from haugmbd.geometry.features import INDEX_MASK, SIDE_MASK, Nearest, corner_over_face, nearest, pair_number, turned_pair
 from haugmbd.geometry.polytopes import SAME_SCORE, points_of_lines, points_of_polytopes
 from haugmbd.geometry.tables import (
@@ -220,3 +221,19 @@ def manifold(
         store(out, k, 7, x)
         features[k] = turned_pair(features[k])
     return n
+
+
+SHAPES_TYPE = types.NamedTuple((I1, I1, F1, F2, F2, I2, I2, F2, F2, I2, F2, I2, I1, I1, F2), Shapes)
+SIGNATURE = types.int64(SHAPES_TYPE, types.int64, types.int64, F2, F3, types.float64, F2, I1, F1)
+
+
+@routine
+def manifold_routine(
+    shapes: Shapes, a: int, b: int, bodies: Array, A: Array, margin: float, out: Array, features: Ints, scratch: Array
+) -> int:
+    """Call `manifold`."""
+    return manifold(shapes, a, b, bodies, A, margin, out, features, scratch)
+
+
+MANIFOLD = Routine(manifold_routine, SIGNATURE)
+"""`manifold`, compiled once for all that call it by address."""

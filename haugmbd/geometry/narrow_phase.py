@@ -12,10 +12,11 @@ import numpy as np
 
 from haugmbd.bodies.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Mesh, Plane, Sphere
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.compiled.jit import entry, kernel
+from haugmbd.compiled.function_pointers import F2, F3, Routine, types
+from haugmbd.compiled.jit import entry, kernel, routine
 from haugmbd.errors import Fault, UsageError
 from haugmbd.geometry.features import INDEX_MASK, SIDE_MASK, gap_rate_and_bias, nearest
-from haugmbd.geometry.manifold import manifold, write_point
+from haugmbd.geometry.manifold import SHAPES_TYPE, manifold, write_point
 from haugmbd.geometry.tables import (
     EDGE,
     FACE,
@@ -111,6 +112,17 @@ def rates(shapes: Shapes, a: int, b: int, feature: int, bodies: Array, A: Array,
     store(out, row, NORMAL_RATE, found.n.dot)
     store(out, row, POINT_I_RATE, found.x_i.dot)
     store(out, row, POINT_J_RATE, found.x_j.dot)
+
+
+@routine
+def rates_routine(shapes: Shapes, a: int, b: int, feature: int, bodies: Array, A: Array, out: Array, row: int) -> int:
+    """Call `rates`."""
+    rates(shapes, a, b, feature, bodies, A, out, row)
+    return 0
+
+
+RATES = Routine(rates_routine, types.int64(SHAPES_TYPE, types.int64, types.int64, types.int64, F2, F3, F2, types.int64))
+"""`rates`, compiled once for all that call it by address."""
 
 
 @entry

@@ -322,7 +322,7 @@ class RigidContactHistory:
     slip: Array
     state: npt.NDArray[Any]
     _pieces: tuple[tuple[Any, Array, Array], ...]
-    _keys: tuple[Key, ...]
+    _features: tuple[int, ...]
 
     @property
     def gap_rate(self) -> Array:
@@ -344,13 +344,13 @@ class RigidContactHistory:
         """Whether each component is unique: normal, and along two tangents, (nt, k, 3)."""
         parts = []
         for piece, t, y in self._pieces:
-            known = np.ones((len(t), len(self._keys), 3), dtype=np.bool_)
+            known = np.ones((len(t), len(self._features), 3), dtype=np.bool_)
             for n in _changes(piece, len(t)):
                 if not len(t):
                     break
                 known[n:] = are_unique(*self._bounds_at(piece, n, float(t[n]), y[n]))
             parts.append(known)
-        return np.concatenate([np.zeros((0, len(self._keys), 3), dtype=np.bool_), *parts])
+        return np.concatenate([np.zeros((0, len(self._features), 3), dtype=np.bool_), *parts])
 
     @cached_property
     def depends_on_shares(self) -> npt.NDArray[np.bool_]:
@@ -398,18 +398,19 @@ class RigidContactHistory:
                 a, b, _ = self._bounds_at(piece, n, float(t[n]), y[n])
                 low.append(a)
                 high.append(b)
-        shape = (len(low), len(self._keys), 3)
+        shape = (len(low), len(self._features), 3)
         return Bounds(np.array(low).reshape(shape), np.array(high).reshape(shape))
 
     def _bounds_at(self, piece: Any, n: int, t: float, y: Array) -> tuple[Array, Array, float]:
         """Return the bounds of the points of this contact at a state, and the largest bound of all contacts."""
-        low, high = np.zeros((len(self._keys), 3)), np.zeros((len(self._keys), 3))
-        if not piece.keys:
+        low, high = np.zeros((len(self._features), 3)), np.zeros((len(self._features), 3))
+        if piece is None or not piece.keys:
             return low, high, 0.0
+        c = piece.problem.names.index(self.name)
         own, upper = piece.bounds_at(n, t, y) if isinstance(piece, SteppedContacts) else piece.bounds(t, y)
-        for k, key in enumerate(self._keys):
-            if key in piece.keys:
-                at = piece.keys.index(key)
+        for k, feature in enumerate(self._features):
+            if (c, feature) in piece.keys:
+                at = piece.keys.index((c, feature))
                 low[k], high[k] = own[at], upper[at]
         return low, high, max(float(np.abs(own).max(initial=0.0)), float(np.abs(upper).max(initial=0.0)))
 
@@ -424,21 +425,29 @@ def _changes(piece: Any, nt: int) -> list[int]:
     return [0]
 
 
-def history_of(
-    name: str, problem: ContactProblem, pieces: Sequence[tuple[Any, Array, Array, ContactRecord]]
-) -> RigidContactHistory:
-    """Return one contact over the pieces (contacts of a segment, t, y, record) of a motion."""
-    c = problem.names.index(name)
-    keys = sorted({key for piece, *_ in pieces for key in piece.keys if key[0] == c})
-    if not keys:
-        keys = problem.nearest(c, [y for _, _, y, _ in pieces])
-    nt, K = sum(len(t) for _, t, _, _ in pieces), len(keys)
+def history_of(name: str, pieces: Sequence[tuple[Any, Array, Array, ContactRecord | None]]) -> RigidContactHistory:
+    """Return one contact over the pieces (contacts of a segment, t, y, record) of a motion, each with the numbers of its structure.
+
+    Where the contact is off, or a piece has no contacts (None), nothing acts, and gaps are NaN.
+    """
+    places = [-1 if piece is None or name not in piece.problem.names else piece.problem.names.index(name) for piece, *_ in pieces]
+    on = [(c, piece, y) for c, (piece, _, y, _) in zip(places, pieces, strict=True) if c >= 0]
+    features = sorted({feature for c, piece, _ in on for k, feature in piece.keys if k == c})
+    if not features:
+        features = [feature for _, feature in on[0][1].problem.nearest(on[0][0], [y for c, piece, y in on if c == on[0][0]])]
+    nt, K = sum(len(t) for _, t, _, _ in pieces), len(features)
     gap, normal, friction = np.zeros((nt, K)), np.zeros((nt, K)), np.zeros((nt, K, 3))
     point, direction, slip = np.zeros((nt, K, 3)), np.zeros((nt, K, 3)), np.zeros((nt, K, 3))
     state, row = np.zeros((nt, K), dtype=np.int64), 0
-    for _, t, y, record in pieces:
+    for c, (piece, t, y, record) in zip(places, pieces, strict=True):
+        keys = [(c, feature) for feature in features]
+        if c < 0:
+            for of in (gap, point, direction, slip):
+                of[row : row + len(t)] = np.nan
+            row += len(t)
+            continue
         for n in range(len(t)):
-            kin = problem.at(np.ascontiguousarray(y[n]), keys)
+            kin = piece.problem.at(np.ascontiguousarray(y[n]), keys)
             gap[row], point[row], direction[row] = kin.gap, kin.x, kin.D[:, 0]
             slip[row] = np.einsum("ka,kac->kc", kin.v[:, 1:], kin.D[:, 1:])
             for k, key in enumerate(keys):
@@ -448,5 +457,5 @@ def history_of(
                     friction[row, k] = record.friction[n, at]
             row += 1
     t_all = np.concatenate([np.zeros(0), *(t for _, t, _, _ in pieces)])
-    parts = tuple((piece, t, y) for piece, t, y, _ in pieces)
-    return RigidContactHistory(name, t_all, gap, normal, friction, point, direction, slip, STATES[state], parts, tuple(keys))
+    parts = tuple((piece if c >= 0 else None, t, y) for c, (piece, t, y, _) in zip(places, pieces, strict=True))
+    return RigidContactHistory(name, t_all, gap, normal, friction, point, direction, slip, STATES[state], parts, tuple(features))

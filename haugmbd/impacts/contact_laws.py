@@ -14,7 +14,8 @@ Nothing of the solver is used: rows, velocities and accelerations are computed a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -108,6 +109,20 @@ def check_pieces(p: ContactProblem, pieces: Sequence[tuple[Any, Array, Array, Co
     found = np.array(rows).reshape(-1, 4)
     times = np.concatenate([np.zeros(0), *(t for _, t, _, _ in pieces)])
     return ContactCheck(times, *(found[:, a].copy() for a in range(4)))
+
+
+def check_structures(segments: Sequence[Any]) -> ContactCheck:
+    """Return the check of the segments of a run whose structure changes, each by the contacts that are on there."""
+    found: list[ContactCheck] = []
+    for of, some in groupby(segments, lambda one: one._contact_segment and one._contact_segment.problem):
+        pieces = list(some)
+        if of is not None:
+            found.append(check_pieces(of, [(one._contact_segment, one.t, one.y, one._contact_record) for one in pieces]))
+            continue
+        for one in pieces:
+            zero = np.zeros(len(one.t))
+            found.append(check_plain(one._mechanism, one) if one._mechanism is not None else ContactCheck(one.t, *4 * (zero,)))
+    return ContactCheck(*(np.concatenate([getattr(one, each.name) for one in found]) for each in fields(ContactCheck)))
 
 
 def _overlap(p: ContactProblem, y: Array) -> float:

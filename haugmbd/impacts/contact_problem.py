@@ -22,32 +22,46 @@ import numpy as np
 
 from haugmbd.bodies.shapes import Plane
 from haugmbd.compiled.array_types import Array, Ints
+from haugmbd.compiled.status_codes import OK
 from haugmbd.contact.cone import response_is_unique, solve_cone_problem
 from haugmbd.contact.contact import Contact
 from haugmbd.contact.impact_laws import ImpactLaw, StruckPoints, impulses, law_of
+from haugmbd.contact.joint_stop import JointStop
+from haugmbd.contact.limit_points import PointsAndLimits
 from haugmbd.contact.points import ContactPoints, Kinematics
+from haugmbd.contact.two_body_limits import TWO_BODY_LIMITS
 from haugmbd.errors import Fault, ModelError, SimulationError
-from haugmbd.geometry.narrow_phase import point_name
-from haugmbd.impacts.contact_response import ContactResponse, Response
+from haugmbd.geometry.narrow_phase import GAP, POINT_J, RATES, point_name
+from haugmbd.geometry.tables import RATE_COLUMNS
+from haugmbd.impacts.contact_response import ContactResponse, Response, writable
+from haugmbd.impacts.rates_by_modes import (
+    IMMOVABLE,
+    LEAST,
+    MOST_ROWS,
+    PUSHES,
+    SLOW,
+    UNDECIDED,
+    UNIQUE,
+    Equations,
+    PointModes,
+    new_equations,
+    new_points,
+    project_by_modes,
+    rates_by_modes,
+)
 from haugmbd.math.body_columns import EULER, VELOCITY, WIDTH
 from haugmbd.math.euler_parameters import exponential, product
 from haugmbd.model.inspection.identity import number_of
 from haugmbd.model.model import Model
 
+LIMITS = (JointStop, *TWO_BODY_LIMITS)
+"""Contacts without shapes and friction."""
 STICK, SLIP = 1, 2
 """Modes of points that touch; a contact without friction slips."""
 RANK = 1e-10
 """Relative: smaller singular values are those of dependent contact rows."""
-IMMOVABLE = 1e-12
-"""Relative to the mobility of a point: less is rounding, and joints leave it no motion in this direction."""
-LEAST = 1e-300
-"""Instead of 0 in a denominator."""
-SLOW = 1e-13
-"""[m/s] The direction of a slower velocity is rounding."""
 SAME = 1e-7
 """Relative: normal accelerations that differ by less are one solution."""
-PUSHES = 1e-9
-"""Relative to the largest force, or acceleration: a smaller pull, or approach, of one of several solutions is rounding."""
 FARTHEST = 1e-12
 """Residual of nonnegative least squares that is none: 1 / (1 + |w|^2) of forces w, relative to the largest one."""
 AGREED = 1e-10
@@ -62,6 +76,11 @@ Key = tuple[int, int]
 
 Keys: TypeAlias = Sequence[Key] | Ints
 """Points of contact: a list of them, or (k, 2)."""
+
+
+HELD = 1e-12
+"""Of what a force does to its bodies alone: it does less to them in a direction in which joints hold them, by rounding. There it is not
+known, as the joints carry any part of it, and is taken as zero."""
 
 
 @dataclass(frozen=True)
@@ -93,10 +112,21 @@ class Modes(NamedTuple):
     a: Array
 
 
+def lightness_of(model: Model) -> Array:
+    """Return what unit forces and moments along its axes do to each body alone, (nb + 1, 6); zero of the ground and massless bodies."""
+    found = np.zeros((model.nb + 1, 6))
+    for k in range(1, model.nb + 1):
+        if model.mass[k] > 0.0 and (moments := np.linalg.eigvalsh(model.J_bar[k]))[0] > 0.0:
+            found[k] = [1.0 / model.mass[k]] * 3 + [1.0 / moments[0]] * 3
+    return found
+
+
 class ContactProblem:
     """A model and its rigid contacts; raises ModelError for contacts whose pairs are not known here."""
 
     def __init__(self, model: Model, contacts: Sequence[Contact], law: ImpactLaw | None = None) -> None:
+        # limits have no shapes: they stand behind the others
+        contacts = sorted(contacts, key=lambda contact: isinstance(contact, LIMITS))
         self.model, self.contacts, self.law = model, tuple(contacts), law
         self.names = tuple(contact.name for contact in contacts)
         self.n = model.nb + 1
@@ -105,15 +135,26 @@ class ContactProblem:
         self.e = np.array([contact.restitution for contact in contacts])
         ends, numbers = [], dict[int, int]()
         for contact in contacts:
+            if isinstance(contact, LIMITS):
+                continue
             shape_i, shape_j = contact.shapes
             for body in (contact.i, contact.j):
                 if id(body) not in numbers:
                     numbers[id(body)] = number_of(model, body)
             ends.append((numbers[id(contact.i)], shape_i, numbers[id(contact.j)], shape_j))
-        self.points = ContactPoints(ends, self.n)
-        self.pairs = self.points.bodies
         self.length = float(model.length)
-        self.has_plane = [any(isinstance(shape, Plane) for shape in contact.shapes) for contact in contacts]
+        self.points: ContactPoints | PointsAndLimits = ContactPoints(ends, self.n)
+        limits = [contact.placed(model) for contact in contacts if isinstance(contact, LIMITS)]
+        if limits:
+            self.points = PointsAndLimits(self.points, limits, self.length)
+        self.pairs = self.points.bodies
+        self.has_plane = [
+            isinstance(contact, LIMITS) or any(isinstance(shape, Plane) for shape in contact.shapes) for contact in contacts
+        ]
+        self._A = np.zeros((self.n, 3, 3))
+        self._room = new_equations(0, 0)
+        self._before: tuple[list[Key], list[PointMode], PointModes] | None = None
+        self.lightness = lightness_of(model)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: model, contacts and law of impacts."""
@@ -128,11 +169,10 @@ class ContactProblem:
         keys, gaps = self.points.near(y, margin)
         return [(c, feature) for c, feature in keys.tolist()], gaps
 
-    def gap_rates(self, y: Array) -> dict[Key, tuple[float, float]]:
-        """Return gap and gap rate of all points, by key."""
-        keys, gaps = self.near(y, np.inf)
-        rates = self.at(y, keys).v[:, 0] if keys else np.zeros(0)
-        return {key: (float(g), float(v)) for key, g, v in zip(keys, gaps, rates, strict=True)}
+    def gap_rates(self, y: Array) -> tuple[Ints, Array, Array]:
+        """Return contact and feature (k, 2), gap and gap rate (k,) of all points."""
+        keys, gaps = self.points.near(y, np.inf)
+        return keys, gaps, self.points.at(keys, y).v[:, 0]
 
     def at(self, y: Array, keys: Keys) -> Kinematics:
         """Return the kinematics of the points."""
@@ -148,7 +188,7 @@ class ContactProblem:
 
     def label(self, key: Key, count: int = 2) -> str:
         """Return the name of a point, with what it is called where its contact has several."""
-        if count <= 1:
+        if count <= 1 or isinstance(self.contacts[key[0]], LIMITS):
             return self.names[key[0]]
         a, b = self.points.pairs[key[0]].tolist()
         return f"{self.names[key[0]]}[{point_name(self.points.shapes, a, b, key[1])}]"
@@ -156,7 +196,25 @@ class ContactProblem:
     def columns(self, kin: Kinematics, keys: Keys, t: float) -> Response:
         """Return the response to unit forces along all directions of the points: X (3 k, 6 nn), G (3 k, 3 k)."""
         pairs = np.repeat(self.pairs[contacts_of(keys)], 3, axis=0)
-        return self.response.columns(pairs, np.ascontiguousarray(kin.C.reshape(-1, 12)), t)
+        C = np.ascontiguousarray(kin.C.reshape(-1, 12))
+        answer = self.response.columns(pairs, C, t)
+        if not self.model.nc or not len(keys):
+            return answer
+        free = np.einsum("ka,ka->k", C**2, self.lightness[pairs].reshape(-1, 12))
+        held = np.diag(answer.G) <= HELD * free
+        if not held.any():
+            return answer
+        G = answer.G.copy()
+        G[held], G[:, held] = 0.0, 0.0
+        return answer._replace(G=G)
+
+    def accelerations_of(self, kin: Kinematics, keys: Keys, u_dot: Array, G: Array) -> Array:
+        """Return the accelerations (3 k,) of points without their forces; zero, but for rounding, where joints hold them."""
+        a = (self.rows_of(kin, keys, u_dot) - kin.gamma).ravel()
+        if self.model.nc and (held := np.diag(G) == 0.0).any():
+            size = float(np.linalg.norm(self.model.gravity)) + float(np.abs(u_dot).max(initial=0.0)) * max(self.length, 1.0)
+            a[held & (np.abs(a) <= HELD * size)] = 0.0
+        return np.asarray(a)
 
     def velocities(self, y: Array) -> Array:
         """Return u (nb + 1, 6), a view of the flat state."""
@@ -170,39 +228,80 @@ class ContactProblem:
     # ---------------------------------------------------------------------------------------------------- given modes
     def rates(self, t: float, y: Array, y_dot: Array, modes: dict[Key, PointMode]) -> Forces:
         """Write y_dot with the forces of points of given modes, and return them."""
-        self.response.rates(t, y, y_dot)
         keys = list(modes)
-        kin = self.at(y, keys)
         if not keys:
-            return Forces(y_dot, np.zeros((0, 3)), kin, True)
+            self.response.rates(t, y, y_dot)
+            return self.open_forces(y_dot)
+        own, work, k = self._mode_arrays(modes), self.response, len(keys)
+        at, f = new_points(k, work.nodes, RATE_COLUMNS), np.empty((k, 3))
+        room = self._A, at, work.kept, self._equations(k), f
+        code, known = rates_by_modes(
+            work.pack, RATES, self.points.shapes, self.points.pairs, own, float(t), writable(y), y_dot, *room
+        )
+        work.note(code, t)
+        points = at.points
+        kin = Kinematics(points[:, GAP], points[:, POINT_J : POINT_J + 3], at.D, at.C.reshape(k, 3, 2, 6), at.gamma, at.v)
+        if known != UNDECIDED:
+            return Forces(y_dot, f, kin, known == UNIQUE)
         turn = self.directions(kin, modes)
         answer = self.columns(kin, keys, t)
         u_dot = self.velocities(y_dot)
-        a_0 = (self.rows_of(kin, keys, u_dot) - kin.gamma).ravel()
+        a_0 = self.accelerations_of(kin, keys, u_dot, answer.G)
         z, unique = solve_rows(turn.rows, turn.columns, answer.G, a_0)
         f = turn.columns @ z
         u_dot += (f @ answer.X).reshape(-1, 6)[: self.n]
         return Forces(y_dot, f.reshape(-1, 3), kin, unique)
 
+    def _equations(self, k: int) -> Equations:
+        """Return work arrays for k points."""
+        if len(self._room.T) < k:
+            self._room = new_equations(k, min(3 * k, MOST_ROWS))
+        return self._room
+
+    def _mode_arrays(self, modes: dict[Key, PointMode]) -> PointModes:
+        """Return modes as kernels take them; those of the call before, if they are the same."""
+        keys, values = list(modes), list(modes.values())
+        before = self._before
+        if before is not None and before[0] == keys and all(a is b for a, b in zip(before[1], values, strict=True)):
+            return before[2]
+        numbers = np.array(keys, dtype=np.int64)
+        sticks = np.array([mode.mode == STICK for mode in values], dtype=np.int64)
+        found = PointModes(
+            numbers,
+            self.pairs[numbers[:, 0]],
+            sticks,
+            self.mu[numbers[:, 0]],
+            np.array([(0.0, 0.0, 0.0) if mode.hint is None else mode.hint for mode in values], dtype=np.float64),
+            np.array([0 if mode.hint is None else 1 + mode.fixed for mode in values], dtype=np.int64),
+            int(len(keys) + 2 * sticks.sum()),
+        )
+        self._before = keys, values, found
+        return found
+
+    def open_forces(self, y_dot: Array) -> Forces:
+        """Return the forces of no point."""
+        nothing = np.zeros((0, 3))
+        return Forces(
+            y_dot, nothing, Kinematics(np.zeros(0), nothing, np.zeros((0, 3, 3)), np.zeros((0, 3, 2, 6)), nothing, nothing), True
+        )
+
     def directions(self, kin: Kinematics, modes: dict[Key, PointMode]) -> ModeMatrices:
         """Return which rows vanish, and which forces act, in given modes."""
-        rows, columns = [], []
-        m = len(modes)
+        m, sticks = len(modes), [mode.mode == STICK for mode in modes.values()]
+        if all(sticks):
+            return ModeMatrices(np.arange(3 * m), np.eye(3 * m))
+        rows: list[int] = []
+        columns = np.zeros((3 * m, m + 2 * sum(sticks)))
         for k, (key, mode) in enumerate(modes.items()):
-            mu = self.mu[key[0]]
+            mu, place = self.mu[key[0]], len(rows)
             rows.append(3 * k)
-            column = np.zeros(3 * m)
-            column[3 * k] = 1.0
-            columns.append(column)
+            columns[3 * k, place] = 1.0
             if mode.mode == STICK:
-                for a in (1, 2):
-                    rows.append(3 * k + a)
-                    column = np.zeros(3 * m)
-                    column[3 * k + a] = 1.0
-                    columns.append(column)
+                rows += [3 * k + 1, 3 * k + 2]
+                columns[3 * k + 1, place + 1] = columns[3 * k + 2, place + 2] = 1.0
             elif mu > 0.0:
-                columns[-1][3 * k + 1 : 3 * k + 3] = -mu * slip_direction(kin.v[k, 1:], kin.D[k], mode.hint, mode.fixed)
-        return ModeMatrices(np.array(rows, dtype=np.int64), np.array(columns).T)
+                columns[3 * k + 1 : 3 * k + 3, place] = -mu * slip_direction(kin.v[k, 1:], kin.D[k], mode.hint, mode.fixed)
+        return ModeMatrices(np.array(rows, dtype=np.int64), columns)
 
     def agreed_directions(self, t: float, y: Array, modes: dict[Key, PointMode]) -> dict[Key, PointMode]:
         """Return the modes with directions in which points that begin to slide do accelerate, where forces are not unique.
@@ -217,7 +316,8 @@ class ContactProblem:
         y_dot = np.zeros_like(y)
         self.response.rates(t, y, y_dot)
         kin = self.at(y, keys)
-        a_0, G = (self.rows_of(kin, keys, self.velocities(y_dot)) - kin.gamma).ravel(), self.columns(kin, keys, t).G
+        G = self.columns(kin, keys, t).G
+        a_0 = self.accelerations_of(kin, keys, self.velocities(y_dot), G)
         if solve_rows(*self.directions(kin, modes), G, a_0)[1]:
             return modes
 
@@ -256,7 +356,8 @@ class ContactProblem:
         keys, kin = list(modes), forces.kin
         y_dot = np.zeros_like(y)
         self.response.rates(t, y, y_dot)
-        a_0 = (self.rows_of(kin, keys, self.velocities(y_dot)) - kin.gamma).ravel()
+        G = self.columns(kin, keys, t).G
+        a_0 = self.accelerations_of(kin, keys, self.velocities(y_dot), G)
         mu, turn = self.friction_of(keys).copy(), np.eye(3 * len(keys))
         columns = self.directions(kin, modes).columns
         place = 0
@@ -267,7 +368,6 @@ class ContactProblem:
             turn[:, 3 * k], mu[k] = columns[:, place], 0.0
             place += 1
         names = ", ".join(dict.fromkeys(self.names[c] for c, _ in keys))
-        G = self.columns(kin, keys, t).G
         f = solve_cone_problem(G @ turn, a_0, mu, forces.f, what=f"{names} at t = {t:.9g} s").f.copy()
         f[mu == 0.0, 1:] = 0.0
         return np.asarray((turn @ f.ravel()).reshape(-1, 3))
@@ -328,7 +428,7 @@ class ContactProblem:
         self.response.rates(t, y, y_dot)
         kin, mu = self.at(y, keys), self.friction_of(keys)
         answer = self.columns(kin, keys, t)
-        a_0 = (self.rows_of(kin, keys, self.velocities(y_dot)) - kin.gamma).ravel()
+        a_0 = self.accelerations_of(kin, keys, self.velocities(y_dot), answer.G)
         speed = np.where([key in stopped for key in keys], 0.0, np.hypot(kin.v[:, 1], kin.v[:, 2]))
         slides = [k for k, key in enumerate(keys) if mu[k] > 0.0 and (speed[k] > rest or key in sliding)]
         G, cone_mu = answer.G.copy(), mu.copy()
@@ -357,10 +457,10 @@ class ContactProblem:
                 if found is not None:
                     return found
                 try:  # modes with dependent columns are not among those that were tried
-                    return solve_cone_problem(G, a_0, mu, start, what=what).f
+                    return solve_cone_problem(G, a_0, mu, start, what=what, even=start is None and bool(slides)).f
                 except SimulationError:
                     raise NoAcceleration(", ".join(self.label(keys[k], 1) for k in slides), t) from None
-        return solve_cone_problem(G, a_0, mu, start, what=what).f
+        return solve_cone_problem(G, a_0, mu, start, what=what, even=start is None and bool(slides)).f
 
     def _all_solutions(self, t: float, keys: Sequence[Key], G: Array, a_0: Array, mu: Array, slides: list[int]) -> Array | None:
         """Return the forces if exactly one set of modes of the sliding points fulfils the laws, None if none does.
@@ -399,8 +499,9 @@ class ContactProblem:
         if not distinct:
             return None
         if len(distinct) == 1:
-            # of those with one load in several shares the one with the smallest forces, which is nearest to the shortest
-            return min((f for f, _ in found), key=lambda f: float(np.linalg.norm(f)))
+            # of those with one load in several shares the even one, which no set of independent columns has, or the smallest
+            smallest = min((f for f, _ in found), key=lambda f: float(np.linalg.norm(f)))
+            return self._even(G, a_0, mu, smallest, SAME * size)
         names = ", ".join(self.label(keys[k], 1) for k in slides)
         told = "; ".join(
             ", ".join(f"{self.label(key, 1)} {x[0]:.6g} m/s2 (force {g[0]:.6g} N)" for key, x, g in zip(keys, a, f, strict=True))
@@ -411,6 +512,16 @@ class ContactProblem:
             f"Normal accelerations of the points: {told}. Rigid bodies with dry friction do not decide between them: give a smaller "
             "mu, or a compliant contact (law=mbd.Compliant(K))."
         )
+
+    @staticmethod
+    def _even(G: Array, a_0: Array, mu: Array, smallest: Array, same: float) -> Array:
+        """Return the forces that share a load evenly, if they have the normal accelerations of the given ones; else those."""
+        try:
+            f = solve_cone_problem(G, a_0, mu, even=True).f
+        except SimulationError:
+            return smallest
+        change = (G @ (f - smallest).ravel())[::3]
+        return f if np.abs(change).max() <= same and np.linalg.norm(f) <= np.linalg.norm(smallest) else smallest
 
     def _read_modes(
         self,
@@ -471,6 +582,8 @@ class ContactProblem:
     # ------------------------------------------------------------------------------------------------------ projection
     def project(self, t: float, y: Array, modes: dict[Key, PointMode], tolerance: float = 1e-14) -> None:
         """Bring the bilateral rows and the gaps of points that touch to zero, and their velocities, in place."""
+        if modes and self._projected(t, y, modes, tolerance * self.length):
+            return
         bodies = y[: WIDTH * self.n].reshape(self.n, WIDTH)
         bodies[:, EULER:VELOCITY] /= np.linalg.norm(bodies[:, EULER:VELOCITY], axis=1)[:, None]
         keys = list(modes)
@@ -502,6 +615,20 @@ class ContactProblem:
             z = least(answer.G, rows, wanted)
             du = du + (z @ answer.X[rows]).reshape(-1, 6)[: self.n]
         u[1:] += du[1:]
+
+    def _projected(self, t: float, y: Array, modes: dict[Key, PointMode], tolerance: float) -> bool:
+        """Do what `project` does in compiled code; return False, and leave y as it is, where the rank of the points is to be judged."""
+        own, work = self._mode_arrays(modes), self.response
+        if own.rows > MOST_ROWS:
+            return False
+        found, at = y.copy(), new_points(len(modes), work.nodes, RATE_COLUMNS)
+        room = self._A, at, self._equations(len(modes)), tolerance
+        code, done = project_by_modes(work.pack, RATES, self.points.shapes, self.points.pairs, own, float(t), found, *room)
+        if code != OK or not done:
+            return False
+        work.n_factorizations += 1
+        y[:] = found
+        return True
 
     def position_change(self, t: float, kin: Kinematics, keys: Sequence[Key], Phi: Array, answer: Response | None = None) -> Array:
         """Return the least mass-weighted displacement (nb + 1, 6) that takes Phi and the gaps of the points to zero, in first order."""
@@ -573,7 +700,8 @@ def solve_rows(rows: Ints, columns: Array, G: Array, a_0: Array) -> tuple[Array,
     A direction in which joints leave the point no motion has no force: the shortest one, and any other would only use up friction.
     Each row is that of the same column: a normal force first, and friction behind it where the point sticks.
     """
-    S, right = G[rows] @ columns, -a_0[rows]
+    plain = len(rows) == len(G)  # all points stick
+    S, right = G if plain else G[rows] @ columns, -a_0[rows]
     scale, moves = _row_scales(G, rows)
     some = np.flatnonzero(moves)
     z = np.zeros(len(rows))

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.compiled.jit import DirectCall, entry
+from haugmbd.compiled.jit import DirectCall, entry, kernel
 from haugmbd.compiled.status_codes import OK
 from haugmbd.formulations.error_messages import explain
 from haugmbd.formulations.newton_euler import begin, factorize, finish, right_hand_side
@@ -34,8 +34,8 @@ def rates_entry(P: Pack, t: float, y: Array, y_dot: Array) -> int:
     return right_hand_side(P, t, y, y_dot)
 
 
-@entry
-def factor_entry(P: Pack, t: float, y: Array) -> int:
+@kernel
+def factor_at(P: Pack, t: float, y: Array) -> int:
     """Factor the augmented matrix at a state, for other right-hand sides."""
     code = prepare(P, t, y)
     if code != OK:
@@ -47,31 +47,74 @@ def factor_entry(P: Pack, t: float, y: Array) -> int:
 
 
 @entry
+def factor_entry(P: Pack, t: float, y: Array) -> int:
+    """Compile `factor_at`."""
+    return factor_at(P, t, y)
+
+
+@entry
 def solve_entry(P: Pack) -> int:
     """Solve K x = b for the b in the workspace, with the current factor."""
     begin(P)
     return finish(P)
 
 
+@kernel
+def put_column(P: Pack, i: int, j: int, C: Array, X: Array) -> int:
+    """Write K^-1 (C^T, 0) for a row C (12,) on the bodies i and j to X (6 nn,)."""
+    b, x = ws.right_hand_side(P), ws.solution(P)
+    clear(b)
+    for a in range(6):
+        if i > 0:
+            b[i, a] += C[a]
+        if j > 0:
+            b[j, a] += C[6 + a]
+    begin(P)
+    code = finish(P)
+    for node in range(x.shape[0]):
+        for a in range(6):
+            X[6 * node + a] = x[node, a] if node > 0 else 0.0
+    return code
+
+
+@kernel
+def product_of(i: int, j: int, C: Array, X: Array) -> float:
+    """Return C X of a row C (12,) on the bodies i and j, and a column X (6 nn,)."""
+    total = 0.0
+    for a in range(6):
+        if i > 0:
+            total += C[a] * X[6 * i + a]
+    for a in range(6):
+        if j > 0:
+            total += C[6 + a] * X[6 * j + a]
+    return total
+
+
+@kernel
+def put_response(P: Pack, pairs: Ints, C: Array, X: Array, G: Array) -> int:
+    """Write X (3 k, 6 nn) and G (3 k, 3 k) of the rows C (k, 3, 12) of points on the pairs (k, 2) of bodies."""
+    k = pairs.shape[0]
+    ws.solve_for(P)[0, 0] = at.VELOCITIES
+    for column in range(3 * k):
+        point = column // 3
+        code = put_column(P, pairs[point, 0], pairs[point, 1], C[point, column % 3], X[column])
+        if code != OK:
+            return code
+    for row in range(3 * k):
+        point = row // 3
+        for column in range(3 * k):
+            G[row, column] = product_of(pairs[point, 0], pairs[point, 1], C[point, row % 3], X[column])
+    return OK
+
+
 @entry
 def columns_entry(P: Pack, pairs: Ints, C: Array, X: Array) -> int:
     """Write K^-1 (C^T, 0) for rows C (m, 12) on the pairs (m, 2) of bodies to X (m, 6 nn)."""
-    b, x = ws.right_hand_side(P), ws.solution(P)
     ws.solve_for(P)[0, 0] = at.VELOCITIES
     for row in range(pairs.shape[0]):
-        clear(b)
-        for side in range(2):
-            body = pairs[row, side]
-            if body > 0:
-                for a in range(6):
-                    b[body, a] += C[row, 6 * side + a]
-        begin(P)
-        code = finish(P)
+        code = put_column(P, pairs[row, 0], pairs[row, 1], C[row], X[row])
         if code != OK:
             return code
-        for node in range(x.shape[0]):
-            for a in range(6):
-                X[row, 6 * node + a] = x[node, a] if node > 0 else 0.0
     return OK
 
 
@@ -80,13 +123,7 @@ def products_entry(pairs: Ints, C: Array, X: Array, G: Array) -> int:
     """Write G = C X^T for rows C (m, 12) and columns X (n, 6 nn) to G (m, n)."""
     for row in range(pairs.shape[0]):
         for c in range(X.shape[0]):
-            total = 0.0
-            for side in range(2):
-                body = pairs[row, side]
-                if body > 0:
-                    for a in range(6):
-                        total += C[row, 6 * side + a] * X[c, 6 * body + a]
-            G[row, c] = total
+            G[row, c] = product_of(pairs[row, 0], pairs[row, 1], C[row], X[c])
     return 0
 
 
@@ -113,7 +150,7 @@ class ContactResponse:
         self.n = model.nb + 1
         self.nodes = workspace_array(self.pack, "SOLUTION").shape[0]
         self._solution = workspace_array(self.pack, "SOLUTION")
-        self._kept = np.zeros_like(self._solution)
+        self.kept = np.zeros_like(self._solution)
         self.n_rates = self.n_factorizations = 0
 
     def rates(self, t: float, y: Array, y_dot: Array) -> None:
@@ -121,7 +158,7 @@ class ContactResponse:
         self.n_rates += 1
         self.n_factorizations += 1
         self._need_ok(get_rates(self.pack, t, writable(y), y_dot), t)
-        self._kept[:] = self._solution
+        self.kept[:] = self._solution
 
     def note(self, code: int, t: float) -> None:
         """Count an evaluation of rates that was made elsewhere in the workspace of this model; raise the error of its code."""
@@ -131,7 +168,7 @@ class ContactResponse:
 
     def last_solution(self) -> Array:
         """Return (u_dot, lam) by nodes, (nn, 6), of `rates` at the state at hand."""
-        return np.array(self._kept)
+        return np.array(self.kept)
 
     def factor(self, t: float, y: Array) -> None:
         """Factor the augmented matrix at a state."""

@@ -33,13 +33,14 @@ GAIN = 1e-9
 
 
 class Struck(NamedTuple):
-    """An impact: states before and after (ny,), points, impulses (k, 3) and kinematics."""
+    """An impact: states before and after (ny,), points, impulses (k, 3) and kinematics; as an Impulse, where that is known."""
 
     before: Array
     after: Array
     keys: list[Key]
     f: Array
     kin: Kinematics
+    impulse: Impulse | None = None
 
 
 def kinetic_energy(model: Model, state: State) -> float:

@@ -24,6 +24,7 @@ from haugmbd.compiled.status_codes import OK
 from haugmbd.contact.gap import BODY_I, BODY_J, GapFunction, GapTable, Placed, put_gap_row, second_gap_rate
 from haugmbd.formulations.newton_euler import factorize, finish, right_hand_side, solve_system
 from haugmbd.impacts.auxiliary_rows import ROUNDING
+from haugmbd.impacts.contact_rows import add_to_velocities, largest_velocity, put_row, row_rate, row_rate_by
 from haugmbd.impacts.impulse import GAIN_TOL
 from haugmbd.impacts.impulse_equations import RowSet
 from haugmbd.impacts.impulse_result import Impulse, SolvedImpulse
@@ -32,7 +33,6 @@ from haugmbd.impacts.plain_impulse import kinetic_energy
 from haugmbd.impacts.spectral_solve import RANK_TOL
 from haugmbd.integrators.stabilization.projection import put_velocity_residual
 from haugmbd.kkt.block_ldl import residual
-from haugmbd.math.body_columns import VELOCITY
 from haugmbd.model.evaluate import prepare
 from haugmbd.model.generalized_forces import clear
 from haugmbd.model.model import Model
@@ -47,40 +47,6 @@ of its rounding [m/s], energies [J]; and C u+ with the scale of its rounding [m/
 
 
 @kernel
-def row_rate(pair: tuple[int, int], C: Array, bodies: Array) -> float:
-    """Return C u."""
-    total = 0.0
-    for a in range(6):
-        if pair[0] > 0:
-            total += C[a] * bodies[pair[0], VELOCITY + a]
-        if pair[1] > 0:
-            total += C[6 + a] * bodies[pair[1], VELOCITY + a]
-    return total
-
-
-@kernel
-def row_rate_by(pair: tuple[int, int], C: Array, x: Array) -> float:
-    """Return C x of a solution (nn, 6) by nodes."""
-    total = 0.0
-    for a in range(6):
-        if pair[0] > 0:
-            total += C[a] * x[pair[0], a]
-        if pair[1] > 0:
-            total += C[6 + a] * x[pair[1], a]
-    return total
-
-
-@kernel
-def put_row(pair: tuple[int, int], C: Array, f: float, b: Array) -> None:
-    """Add C^T f to the right-hand side b."""
-    for a in range(6):
-        if pair[0] > 0:
-            b[pair[0], a] += C[a] * f
-        if pair[1] > 0:
-            b[pair[1], a] += C[6 + a] * f
-
-
-@kernel
 def free_response(pair: tuple[int, int], C: Array, inertia: Array) -> float:
     """Return C M^-1 C^T for diagonal inertia, or less: the scale of w."""
     total = 0.0
@@ -91,26 +57,6 @@ def free_response(pair: tuple[int, int], C: Array, inertia: Array) -> float:
                 if of_axis > 0.0:
                     total += C[6 * side + a] ** 2 / of_axis
     return total
-
-
-@kernel
-def largest_velocity(bodies: Array) -> float:
-    """Return the largest component of u."""
-    largest = 0.0
-    for k in range(1, bodies.shape[0]):
-        for a in range(6):
-            largest = max(largest, abs(bodies[k, VELOCITY + a]))
-    return largest
-
-
-@kernel
-def add_to_velocities(bodies: Array, x: Array, z: Array, f: float) -> None:
-    """Add the solution z f by nodes to x, and its velocities to those of the bodies."""
-    for k in range(1, x.shape[0]):
-        for a in range(6):
-            x[k, a] += f * z[k, a]
-            if k < bodies.shape[0]:
-                bodies[k, VELOCITY + a] += f * z[k, a]
 
 
 @entry

@@ -43,7 +43,8 @@ class Event:
         Name of the event in the records.
     function : callable or str
         g(t, state), continuous, of the time [s] and a `State` (for a chain: `ChainState`).  It must depend on nothing else. Or the name of
-        what a joint carries or how a body accelerates, such as "pin.force" or "pin.force.z": g is its size, or the component, less `level`.
+        what a joint carries, how a body accelerates, or what a force element has, such as "pin.force", "pin.force.z" or "spring.length": g
+        is its size, or the component, less `level`.
     direction : {-1, 0, 1}
         1 for zeros where g rises, -1 where it falls, 0 for both.
     terminal : bool
@@ -209,8 +210,9 @@ class Switch(Event):
     Notes
     -----
     Of one switch parts are released first, then parts close and impulses act, all at once; `set` is last. Switches of one instant are
-    taken together where their order does not matter, and refused where it does: one that releases beside one that closes or kicks.
-    A switch that would change nothing is not looked for. `result.switches` tells what has happened, `result.impacts` the impulses.
+    taken together where their order does not matter, and refused where it does: one that releases beside one that closes or kicks, and
+    two that close and open the same part. A switch that would change nothing is not recorded. `result.switches` tells what has happened,
+    `result.impacts` the impulses.
     Source: Haug 2021, sec. 11.3 (impulsive constraint reactions).
     """
 

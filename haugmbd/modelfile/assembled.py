@@ -25,6 +25,8 @@ from haugmbd.bodies.validation import numbers
 from haugmbd.choices import is_one_of
 from haugmbd.compiled.array_types import Array
 from haugmbd.errors import Fault, ModelFileError, UsageError
+from haugmbd.forces.cone_limit import ConeLimit
+from haugmbd.forces.twist_limit import TwistLimit
 from haugmbd.forces.user_function import arguments_needed
 from haugmbd.math.euler_parameters import from_rotation_matrix, rotation_matrix
 from haugmbd.modelfile.build import build
@@ -45,6 +47,10 @@ NAMES = ("i", "j", "body", "plane_body", "surface_body", "joint", "joint_a", "jo
 """Keys whose text is the name of a part."""
 WITHOUT_IMAGE = ("StateForce",)
 """Loads in global components of which only their function knows the meaning."""
+
+
+LIMITS = (ConeLimit, TwistLimit)
+"""Loads of the library that are written by their arguments, with directions of the whole among them."""
 
 
 class Placement(NamedTuple):
@@ -178,8 +184,11 @@ class _Copy:
     def part(self, given: dict[str, Any], section: str) -> dict[str, Any]:
         """Return a joint, load or contact."""
         kind = str(given.get("type", ""))
-        if (":" in kind or kind in WITHOUT_IMAGE) and not self.place.stays:
-            what = f"it is a {kind}, a law of your own in components that only its function knows"
+        cls = kept_functions.get(kind) if ":" in kind else None
+        if cls is not None and (cls in LIMITS or self.place.stays):
+            return self.by_signature(cls, given)
+        if (cls is not None or kind in WITHOUT_IMAGE) and not self.place.stays:
+            what = f"it is a {kind if cls is None else cls.__name__}, a law of your own in components that only its function knows"
             self.fault(what, "Add the copy without at= and mirror=, and this load to the whole; or use elements of the library.")
             return given
         if kind == "PoseDriver" and not self.place.stays:
@@ -192,6 +201,26 @@ class _Copy:
         if self.place.mirrored:
             self.image(kind, given, moved)
         return moved
+
+    def by_signature(self, cls: type, given: dict[str, Any]) -> dict[str, Any]:
+        """Return a part that is written by the arguments of its class: one of the user's own, or a limit of swing or twist.
+
+        The image of a twist about an axis is a twist about the image of the axis, by the negative angle.
+        """
+        moved = {key: self.renamed(value) for key, value in given.get("arguments", {}).items()}
+        if cls in LIMITS:
+            moved |= {key: {"array": self.place.direction(moved[key]["array"])} for key in ("axis", "center") if key in moved}
+        if cls is TwistLimit and self.place.mirrored:
+            moved |= {"lower": -moved["upper"], "upper": -moved["lower"]}
+        return given | {"name": self.name(given["name"]), "arguments": moved}
+
+    def renamed(self, value: Any) -> Any:
+        """Return an argument with the new names of the parts in it."""
+        if isinstance(value, list):
+            return [self.renamed(each) for each in value]
+        if isinstance(value, dict) and len(value) == 1 and not value.keys().isdisjoint(("body", "joint")):
+            return {key: self.name(name) for key, name in value.items()}
+        return value
 
     def value(self, key: str, value: Any, part: Mapping[str, Any], flips: Array) -> Any:  # noqa: C901  a table of keys
         """Return one value of a part."""

@@ -2,7 +2,7 @@
 
 Export            the files, and what the format could not hold; numbers as text without rounding
 exported          the parts that a file may hold
-limit_of, plain_spring, constant_terms      limits, springs and couplings of joints
+limit_of, plain_spring, constant_along, constant_terms      limits, springs, forces and couplings of joints
 written_shapes    shapes of bodies
 spanning_tree     the joint that leads to each body from the ground, and the joints that are cut
 """
@@ -27,6 +27,7 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import public_class
 from haugmbd.drivers import Constant
 from haugmbd.errors import Fault, ModelFileError, UsageError
+from haugmbd.forces import JointForce, Motor
 from haugmbd.forces.base import ForceElement, LinearSpring
 from haugmbd.graph import Groups
 from haugmbd.joints import CJ, RJ, TJ, CoordinateFunction, Coupling
@@ -88,16 +89,26 @@ def checked(system: Any, path: Any, ending: str) -> Path:
 
 def finished(path: Path, system: System, faults: list[Fault], leave_out: bool) -> list[str]:
     """Return the faults as texts of parts that are left out. Raise ModelFileError, with all of them, unless that is allowed."""
-    faults = [
-        *(_with_hint(fault, system, path.suffix) for fault in faults),
-        *(Fault(contact.where, RIGID, CONTACT_REMEDY) for contact in system.contacts),
-    ]
-    if faults and not leave_out:
-        raise ModelFileError(str(path), faults, "cannot hold the system")
-    return [f"{fault.where}: {fault.what}" for fault in faults]
+    faults = [_with_hint(fault, system, path.suffix) for fault in faults]
+    if (faults or system.contacts) and not leave_out:
+        raise ModelFileError(str(path), [*faults, *_of_contacts(system)], "cannot hold the system")
+    return [f"{fault.where}: {fault.what}" for fault in faults] + [f"{contact.where}: {RIGID}" for contact in system.contacts]
 
 
-RIGID = "it is rigid, with an impact law, and the contact of programs that read this format is soft: motions would differ"
+def _of_contacts(system: System) -> list[Fault]:
+    """Return the fault of all rigid contacts together: a stack of boxes, or a wheel of teeth, has many."""
+    names = [contact.where for contact in system.contacts]
+    if not names:
+        return []
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED + 1 else ""
+    return [Fault(", ".join(names[: NAMED if more else None]) + more, RIGID, CONTACT_REMEDY)]
+
+
+NAMED = 3
+"""Contacts that a refusal names."""
+
+
+RIGID = "rigid contact, with an impact law, while the contact of programs that read this format is soft: motions would differ"
 CONTACT_REMEDY = (
     "Leave it out with leave_out=True, and let the other program find contacts of the shapes, which are written; "
     "or save the system as .json, which has it."
@@ -108,6 +119,8 @@ LOADS_IN: dict[str, str] = {
     "Torque": ".xml",
     "RSDA": ".xml .sdf",
     "JointSpring": ".xml .sdf",
+    "JointForce": ".xml",
+    "Motor": ".xml",
     "JointLimit": ".xml .urdf .sdf",
 }
 """Endings of the files that hold a load that is linear, or constant."""
@@ -135,6 +148,8 @@ def _with_hint(fault: Fault, system: System, suffix: str) -> Fault:
     others = [x for x in endings if x != suffix]
     if load is not None and load.user_function() is not None:
         hint = "Its force is a function, which no file of another program holds. "
+    elif load is not None and not all(isinstance(driver, Constant) for driver in load.drivers()):
+        hint = "Its force changes with time, and a file of another program holds constants. "
     elif others:
         hint = f"A file {' or '.join(others)} holds it where it is constant. "
     elif endings:
@@ -267,9 +282,21 @@ def plain_spring(load: ForceElement) -> LinearSpring | None:
     return spring
 
 
+def constant_along(load: ForceElement) -> list[tuple[Coordinate, float]]:
+    """Return the coordinates and forces of a JointForce, or of a Motor without rotor, that is constant; [] for any other load."""
+    if not isinstance(load, JointForce | Motor) or load.parts() or (isinstance(load, Motor) and load.curve is not None):
+        return []
+    value = load.value()
+    if value.user_function is not None or not all(isinstance(driver, Constant) for driver in value.drivers):
+        return []
+    constants: list[Any] = list(value.drivers)
+    return [(q, load.ratio * driver.value) for q, driver in zip(load.coordinates(), constants, strict=True)]
+
+
 def joints_with_loads(system: System | Exported) -> list[Joint]:
-    """Return the joints that have a spring or a limit which a file can hold."""
-    return [joint for load in system.loads if (joint := _joint_of(load)) is not None]
+    """Return the joints that have a spring, a limit or a constant force which a file can hold."""
+    found = [joint for load in system.loads if (joint := _joint_of(load)) is not None]
+    return [*found, *(q.joint for load in system.loads for q, _ in constant_along(load))]
 
 
 def loads_in_tree(system: System | Exported, cut: Iterable[Joint], remedy: str, faults: list[Fault]) -> list[ForceElement]:

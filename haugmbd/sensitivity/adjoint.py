@@ -594,6 +594,8 @@ def the_tape() -> Tape:
 
 def states_beside(design: Design, tableau: Any, T: Array, Y: Array, times: Array) -> Array:
     """Return the states at times within steps that end at T in Y, by steps that end there."""
+    if not len(times):
+        return np.zeros((0, Y.shape[1]))
     pack, rule = NewtonEuler().pack(design.model), Projection()
     beside, states = np.searchsorted(T, times, side="right") - 1, np.zeros((len(times), Y.shape[1]))
     code = go_beside(pack, _room(design, tableau), tableau, rule.post_step, rule.options(), T, Y, beside, times, states)

@@ -18,11 +18,15 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.scalars import LANES
 from haugmbd.compiled.status_codes import OK
 from haugmbd.errors import UsageError
+from haugmbd.integrators.explicit.rk4 import RK4
+from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_context import make_options
+from haugmbd.sensitivity.dual_pack import doubles_of
 from haugmbd.sensitivity.implicit_tangents import history_of, implicit_method, run_implicit, step_and_newton
 from haugmbd.sensitivity.laws import NO_LAW, Law
 from haugmbd.sensitivity.parameters import failure
-from haugmbd.sensitivity.tangents import new_memory, place_lanes, run_lanes
+from haugmbd.sensitivity.rattle_tangents import new_halves, run_rattle
+from haugmbd.sensitivity.tangents import RUNGE_KUTTA, Method, new_memory, place_lanes, run_lanes
 from haugmbd.sensitivity.variations import Design
 
 FAR = 1e-6
@@ -38,6 +42,7 @@ class Tangents(NamedTuple):
     times: those of events by the text of their outputs: t, and dt/dp (n,)
     pieces: where the structure of the mechanism changes, the designs of all structures, each with its states
     steps: all states of the motion, which integrals over it need; None of a single state
+    kept: (nt, k, 1 + n) values and tangents of what outputs read of the solution there, see `solved_outputs`; None if it is not known
     """
 
     t: Array
@@ -47,11 +52,13 @@ class Tangents(NamedTuple):
     times: Mapping[str, tuple[float, Array]] = MappingProxyType({})
     pieces: tuple[tuple[Any, slice], ...] = ()
     steps: Any = None
+    kept: Array | None = None
 
     def last(self) -> Tangents:
         """Return the last state alone."""
         pieces = tuple((design, slice(0, 1)) for design, _ in self.pieces[-1:])
-        return Tangents(self.t[-1:], self.y[-1:], self.dY[-1:], self.dt[-1:], self.times, pieces, self.steps)
+        kept = None if self.kept is None else self.kept[-1:]
+        return Tangents(self.t[-1:], self.y[-1:], self.dY[-1:], self.dt[-1:], self.times, pieces, self.steps, kept)
 
 
 def at_fixed_times(t: Array, y: Array, dY: Array) -> Tangents:
@@ -82,7 +89,10 @@ def refuse_locks(design: Design, opening: Array) -> None:
 
 
 class Tape(NamedTuple):
-    """Tangents along the steps of a run that end at T (m,).  Y, dY: there;  t, y, dy: at times between;  y_dot: at the last one"""
+    """Tangents along the steps of a run that end at T (m,).
+
+    Y, dY: there;  t, y, dy: at times between;  y_dot: at the last one;  kept, beside_kept: (., k, 1 + n) of the solution, see `Tangents`
+    """
 
     T: Array
     Y: Array
@@ -91,12 +101,22 @@ class Tape(NamedTuple):
     y: Array
     dy: Array
     y_dot: Array
+    kept: Array
+    beside_kept: Array
 
     def at(self, times: Array) -> tuple[Array, Array]:
         """Return states and tangents at times that are among T and t."""
-        t = np.concatenate([self.T, self.t])
-        order = [int(np.flatnonzero(t == x)[0]) for x in times]
+        order = self._order(times)
         return np.concatenate([self.Y, self.y])[order], np.concatenate([self.dY, self.dy])[order]
+
+    def kept_at(self, times: Array) -> Array:
+        """Return what is kept of the solutions at times that are among T and t."""
+        return np.asarray(np.concatenate([self.kept, self.beside_kept])[self._order(times)])
+
+    def _order(self, times: Array) -> list[int]:
+        """Return the numbers of times among T and t."""
+        t = np.concatenate([self.T, self.t])
+        return [int(np.flatnonzero(t == x)[0]) for x in times]
 
 
 def along_tape(
@@ -112,11 +132,15 @@ def along_tape(
     beside = np.searchsorted(T, inside, side="right") - 1
     beside_y, beside_dY = np.zeros((len(inside), ny)), np.zeros((len(inside), n, ny))
     slots = 6 * len(model.tables["EDGES"])
-    opening, y_dot = np.zeros((n, slots)), np.zeros(ny)
+    opening, y_dot, keep = np.zeros((n, slots)), np.zeros(ny), design.solved.keep
+    anchors = not len(model.tables["FRICTION_INTS"])  # steps are divided where sliding turns
+    kept, beside_kept = np.zeros((len(T), len(keep), 1 + n)), np.zeros((len(inside), len(keep), 1 + n))
     for which, P in design.dual_packs(law):
         memory, lanes, beside_lanes = new_memory(ny, slots, len(method.tableau.c)), _lanes(len(T), ny), _lanes(len(inside), ny)
         lanes[0, : which.stop - which.start] = (design.start if start is None else start)[which]
-        code, done, far = run_lanes(P, memory, method, T, Y, lanes, beside, inside, beside_y, beside_lanes)
+        room = [np.zeros((len(x), len(keep), 1 + LANES)) for x in (T, inside)]
+        numbers = keep, doubles_of(P.work), *room
+        code, done, far = run_lanes(P, memory, method, T, Y, lanes, beside, inside, beside_y, beside_lanes, *numbers, anchors)
         if code != OK:
             raise failure(model, P, code, float(T[min(done, len(T) - 1)]))
         if not far <= FAR:
@@ -125,9 +149,11 @@ def along_tape(
                 "sensitivities through them are not there yet."
             )
         dY[:, which], beside_dY[:, which] = (x[:, : which.stop - which.start] for x in (lanes, beside_lanes))
+        for whole, own in zip((kept, beside_kept), room, strict=True):
+            _put_kept(whole, own, which)
         opening[which], y_dot[:] = memory.slack.T[: which.stop - which.start], memory.y_dot[:, 0]
     refuse_locks(design, opening)
-    return Tape(T, Y, dY, inside, beside_y, beside_dY, y_dot)
+    return Tape(T, Y, dY, inside, beside_y, beside_dY, y_dot, kept, beside_kept)
 
 
 def along_implicit_tape(design: Design, given: Any, T: Array, Y: Array, start: Array | None = None) -> Tape:
@@ -151,12 +177,49 @@ def along_implicit_tape(design: Design, given: Any, T: Array, Y: Array, start: A
         dY[:, which] = lanes[:, : which.stop - which.start]
         opening[which], y_dot[:] = memory.slack.T[: which.stop - which.start], memory.y_dot[:, 0]
     refuse_locks(design, opening)
-    return Tape(T, Y, dY, nothing, np.zeros((0, ny)), np.zeros((0, n, ny)), y_dot)
+    return Tape(T, Y, dY, nothing, np.zeros((0, ny)), np.zeros((0, n, ny)), y_dot, np.zeros((0, 0, 1 + n)), np.zeros((0, 0, 1 + n)))
+
+
+def along_rattle_tape(design: Design, T: Array, Y: Array, start: Array | None = None) -> Tape:
+    """Return the tangents along the steps of a run of RATTLE, as `along_tape` of an explicit one."""
+    model, n, ny = design.model, len(design.p), Y.shape[1]
+    T, Y, dY, slots, no_time = np.array(T), np.array(Y), np.zeros((len(T), n, ny)), 6 * len(model.tables["EDGES"]), np.zeros(0)
+    opening, y_dot = np.zeros((n, slots)), np.zeros(ny)
+    for which, P in design.dual_packs():
+        memory, lanes, own = new_memory(ny, slots, 1), _lanes(len(T), ny), which.stop - which.start
+        lanes[0, :own] = (design.start if start is None else start)[which]
+        code, done, far = run_rattle(P, memory, *new_halves(model.nb + 1), T, Y, lanes)
+        if code != OK:
+            raise failure(model, P, code, float(T[min(done, len(T) - 1)]))
+        if not far <= FAR:
+            raise UsageError(
+                f"the steps of the run cannot be made again: a state differs by {far:.1e}. Events or jumps change its law; "
+                "sensitivities through them are not there yet."
+            )
+        dY[:, which], opening[which], y_dot[:] = lanes[:, :own], memory.slack.T[:own], memory.y_dot[:, 0]
+    refuse_locks(design, opening)
+    nothing = np.zeros((0, 0, 1 + n))
+    return Tape(T, Y, dY, no_time, np.zeros((0, ny)), np.zeros((0, n, ny)), y_dot, nothing, nothing)
+
+
+def _put_kept(whole: Array, own: Array, which: slice) -> None:
+    """Write values and tangents of numbers of the solutions, (nt, k, 1 + LANES), to those of all parameters, (nt, k, 1 + n)."""
+    whole[..., 0], whole[..., 1 + which.start : 1 + which.stop] = own[..., 0], own[..., 1 : 1 + which.stop - which.start]
 
 
 def _lanes(points: int, ny: int) -> Array:
     """Return room for LANES tangents of some states."""
     return np.zeros((points, LANES, ny))
+
+
+def at_one_state(design: Design) -> Tangents:
+    """Return the modelled state as it is, and the solution there if outputs follow from it."""
+    found = at_fixed_times(np.zeros(1), np.array(design.model.y0)[None], design.start[None].copy())
+    if not len(design.solved.keep):
+        return found
+    slides, spins = MaximalStateSpace(design.model).places()
+    tape = along_tape(design, Method(RK4.tableau, RUNGE_KUTTA, False, spins, slides, False, 0.0, 0.0), found.t, found.y, found.t)
+    return found._replace(kept=tape.kept)
 
 
 def placed(design: Design, t: Array, y: Array, dY: Array) -> Tangents:
@@ -168,13 +231,16 @@ def placed(design: Design, t: Array, y: Array, dY: Array) -> Tangents:
             "without them."
         )
     T, Y, found, slots = np.array(t), np.array(y), np.array(dY), 6 * len(model.tables["EDGES"])
-    opening = np.zeros((len(design.p), slots))
+    opening, keep = np.zeros((len(design.p), slots)), design.solved.keep
+    kept = np.zeros((len(T), len(keep), 1 + len(design.p)))
     for which, P in design.dual_packs():
+        room = np.zeros((len(T), len(keep), 1 + LANES))
         memory, lanes, Y, n = new_memory(Y.shape[1], slots, 1), _lanes(len(T), Y.shape[1]), np.array(y), which.stop - which.start
         lanes[:, :n] = dY[:, which]
-        code, done = place_lanes(P, memory, T, Y, lanes)
+        code, done = place_lanes(P, memory, T, Y, lanes, keep, doubles_of(P.work), room)
         if code != OK:
             raise failure(model, P, code, float(t[min(done, len(t) - 1)]))
         found[:, which], opening[which] = lanes[:, :n], memory.slack.T[:n]
+        _put_kept(kept, room, which)
     refuse_locks(design, opening)
-    return at_fixed_times(t, Y, found)
+    return at_fixed_times(t, Y, found)._replace(kept=kept)

@@ -62,6 +62,12 @@ def tangents_of(duals: Any) -> Array:
     return tangents
 
 
+def doubles_of(duals: Any) -> Array:
+    """Return duals (n,) as doubles (n, LANES + 1), the same memory."""
+    doubles: Array = duals.view(np.float64).reshape(len(duals), 1 + LANES)
+    return doubles
+
+
 class DualCallback(Callback):
     """The calls of the user's functions in duals: differences along each lane.
 

@@ -4,7 +4,8 @@ r"""Derivatives of outputs at states with tangents.
     W = int P dt        dW/dp of all states of the motion at once, by the quadrature that gives W
 
 Places, velocities and angles are functions of the states of a few bodies alone: all parameters are differenced at once, by the nominal
-model.  For others, such as reactions, both sides of each parameter are read, with the models of both sides.
+model.  Accelerations, reactions and drivers follow from the solution in duals, see `solved_outputs`.  For others, such as forces of loads,
+both sides of each parameter are read, with the models of both sides.
 """
 
 from __future__ import annotations
@@ -225,6 +226,11 @@ def _read_piece(design: Design, tangents: Tangents, some: slice, values: Array, 
                 moving = [k for k in plain if moves_by_itself(design, design.p.names[lane], k)]
                 if moving:
                     jacobian[some, moving, lane] += change_of_outputs(design, design.p.names[lane], t, y, moving)
+    if tangents.kept is not None and design.is_whole:
+        for k in [k for k in others if k in design.solved.places]:
+            kept = tangents.kept[some]
+            jacobian[some, k] = design.solved.slopes(k, design.outputs[k], y, dY, kept, design.points_beside(k))
+        others = [k for k in others if k not in design.solved.places]
     for k, name in enumerate(design.p if others else ()):
         jacobian[some, others, k] = _slope_of_outputs(design, name, (t, y, dt[:, k], dY[:, k]), others)
     return np.array([not (k in read or is_integral(output)) or reader.unique(output) for k, output in enumerate(design.outputs)])

@@ -27,6 +27,7 @@ from haugmbd.batches.variant import variant_system
 from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import public_class
 from haugmbd.drivers import compile_drivers
+from haugmbd.drivers.autodiff.tape import constants_apart
 from haugmbd.drivers.functions import PythonDriver as UserFunctionDriver
 from haugmbd.errors import ModelError, UsageError, naming
 from haugmbd.formulations.error_messages import explain
@@ -43,13 +44,17 @@ __all__ = ["PathParameter", "UserFunctionDriver", "read_paths"]
 
 def nominal_model(system: System) -> Model:
     """Return the checked model of a system, with tables that keep their structure when a parameter changes."""
-    with numbered_by_origin():
+    with numbered_by_origin(), constants_apart():
         return system.compile()
 
 
 def varied_model(system: System, nominal: Model) -> Model:
     """Return the model of the same parts with other numbers; raise for faults, and if its tables have another structure."""
-    with numbered_by_origin(), np.errstate(invalid="ignore"):  # a number that is not valid makes others that are not finite
+    with (
+        numbered_by_origin(),
+        constants_apart(),
+        np.errstate(invalid="ignore"),
+    ):  # a number that is not valid makes others that are not finite
         model = rebuilt_in_part(system, nominal, nominal.solver)
     same = np.array_equal(model.tables.ints, nominal.tables.ints) and _off(model) == _off(nominal)
     if not (same and np.isfinite(model.tables.reals).all() and np.isfinite(model.y0).all()):
@@ -74,7 +79,9 @@ def driver_constants(model: Model) -> Array:
 
 
 def failure(model: Model, pack: Pack, code: int, t: float) -> Exception:
-    """Return the error for a status code of a kernel."""
+    """Return the error for a status code of a kernel;  pack: its workspace, also in duals"""
+    if pack.work.dtype.names is not None:
+        pack = Pack(pack.ints, np.array(pack.reals["value"]), np.array(pack.work["value"]), *pack[3:])
     model.raise_user_error(pack)
     return explain(model, pack, code, t)
 

@@ -31,7 +31,7 @@ from haugmbd.math.body_columns import WIDTH
 from haugmbd.model.inspection.constraint_rows import evaluate
 from haugmbd.model.state import State
 from haugmbd.plotting.style import set_title, side_legend, stacked_axes
-from haugmbd.sensitivity.direct import Tangents, at_fixed_times, placed, refuse_locks
+from haugmbd.sensitivity.direct import Tangents, at_one_state, placed, refuse_locks
 from haugmbd.sensitivity.outputs import read_outputs
 from haugmbd.sensitivity.parameters import Builder, Built, Parameters, as_parameters, builder_of
 from haugmbd.sensitivity.simulated import simulated
@@ -178,8 +178,9 @@ def sensitivity(build: Any, p: Any, outputs: Any, *, run: str = "simulate", **ar
     -----
     The steps of the run are made again in dual numbers, by the kernels of the library, with tables that are differentiated by building.
     The derivative is that of the discrete solution, its steps and projections, to rounding; behind an event that moves, to the error of
-    the method, since the steps that begin anew there move with it. Functions of Python, and reactions among the outputs, are differenced
-    on both sides of each parameter, to about 1e-9.
+    the method, since the steps that begin anew there move with it. Accelerations, reactions and what drivers take are solved for in the
+    same dual numbers. Functions of Python, and forces of loads among the outputs, are differenced on both sides of each parameter, to
+    about 1e-9.
     Sources: Haug, Wehage, Mani (1984); Griewank and Walther (2008).
     """
     parameters = as_parameters(p)
@@ -284,9 +285,8 @@ def _kinematics(design: Design, arguments: dict[str, Any]) -> Tangents:
 def _accelerations(design: Design, arguments: dict[str, Any]) -> Tangents:
     if arguments:
         raise UsageError(f"run='accelerations' is of the modelled state, and takes no {', '.join(map(repr, arguments))}.")
-    model = design.model
     refuse_locks(design, _opening(design))
-    return at_fixed_times(np.zeros(1), np.array(model.y0)[None], design.start[None].copy())
+    return at_one_state(design)
 
 
 def _opening(design: Design) -> Array:

@@ -40,6 +40,7 @@ from haugmbd.integrators.explicit.semi_implicit_euler import SemiImplicitEuler
 from haugmbd.integrators.hem4 import HEM4, HEM4_METHOD
 from haugmbd.integrators.initial_state import projected
 from haugmbd.integrators.moreau_jean import MoreauJean
+from haugmbd.integrators.rattle import RATTLE
 from haugmbd.integrators.stabilization.baumgarte import Baumgarte
 from haugmbd.integrators.stabilization.none import Unstabilized
 from haugmbd.integrators.stabilization.projection import Projection
@@ -52,7 +53,7 @@ from haugmbd.model.inspection.run_memory import need_no_freewheels
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.sensitivity.adjoint import states_beside
-from haugmbd.sensitivity.direct import Tangents, Tape, along_implicit_tape, along_tape
+from haugmbd.sensitivity.direct import Tangents, Tape, along_implicit_tape, along_rattle_tape, along_tape
 from haugmbd.sensitivity.implicit_tangents import is_known
 from haugmbd.sensitivity.laws import Law, guards, laws_of_steps, need_one_rate
 from haugmbd.sensitivity.outputs import is_integral
@@ -207,12 +208,14 @@ class Motion:
             between = self._reversals(piece, T, Y)
             ends, order = np.unique(np.concatenate([T, between.t]), return_index=True)
             tape = along_tape(piece, self.method, ends, np.concatenate([Y, between.y])[order], inside, start, law)
-            return tape._replace(T=T, Y=Y, dY=tape.dY[order < len(T)])
+            return tape._replace(T=T, Y=Y, dY=tape.dY[order < len(T)], kept=tape.kept[order < len(T)])
         if len(inside[~np.isin(inside, T)]):
             raise UsageError(
                 f"sensitivity of a run by {type(self.method).__name__} at times between its steps is not there yet: give times in t_eval "
                 "that are ends of steps, or an explicit method."
             )
+        if isinstance(self.method, RATTLE):
+            return along_rattle_tape(piece, T, Y, start)
         return along_implicit_tape(piece, self.method, T, Y, start)
 
     def _reversals(self, piece: Design, T: Array, Y: Array) -> Instants:
@@ -274,7 +277,9 @@ class Motion:
             dt[-1][-1] = ended.dt
         whole = len(tapes) == 1 and tapes[0][0] is self.design
         T, Y, dY_all, dt_all = (np.concatenate(each) for each in (t, y, dY, dt))
-        return Tangents(T, Y, dY_all, dt_all, self._times_of_outputs(), () if whole else tuple(pieces))
+        moves = bool(dt_all.any())  # the end, where the solution is not that of a fixed time
+        kept = tapes[0][1].kept_at(T) if whole and len(tapes[0][1].kept) and not moves else None
+        return Tangents(T, Y, dY_all, dt_all, self._times_of_outputs(), () if whole else tuple(pieces), kept=kept)
 
     def _structure(self, model: Model) -> tuple[Structure, frozenset[str]]:
         """Return which parts are off in a model, and which contacts are closed."""
@@ -675,7 +680,6 @@ def guard(side: Variation, arguments: Mapping[str, Any], name: str) -> Callable[
 # ---------------------------------------------------------------------------------------------------------------- refusals
 REASONS = {
     "BDF": "each step reads those before it, whose lengths and orders are the run's own",
-    "RATTLE": "the turn of each body is the solution of an iteration of its own",
     "GeneralizedAlphaR7": "its Euler parameters are unknowns of their own",
     "SciPySolver": "its steps are made by SciPy",
 }
@@ -685,16 +689,17 @@ OTHER_MOTIONS = ("Penalty", "AugmentedLagrangian")
 
 
 def implicit_of(design: Design, given: Any) -> Any:
-    """Return an implicit method whose tangents are known. Raise UsageError for a model or another method whose tangents are not."""
+    """Return an implicit method, or RATTLE. Raise UsageError for a model or another method whose tangents are not known."""
     name, model = type(given).__name__, design.model
-    if not is_known(given):
+    if not (is_known(given) or isinstance(given, RATTLE)):
         reason = REASONS.get(name, "its steps have no tangents")
         raise UsageError(
             f"sensitivity of a run by {name} is not there yet ({reason}): take an explicit method, such as RK4(h=...), DormandPrince(), "
-            "DOP853(), HEM4(h=...) or RKMK4(h=...), or an implicit one: RadauIIA, HHT, GeneralizedAlpha, Trapezoidal, Newmark, with GGL() "
-            "or Index3()."
+            "DOP853(), HEM4(h=...), RKMK4(h=...) or RATTLE(h=...), or an implicit one: RadauIIA, HHT, GeneralizedAlpha, Trapezoidal, "
+            "Newmark, with GGL() or Index3()."
         )
-    if may_stick(model) or model.has_stops or design.calls_python:
+    bristles = isinstance(given, RATTLE) and model.n_states
+    if may_stick(model) or model.has_stops or design.calls_python or bristles:
         raise UsageError(
             f"sensitivity of a run by {name} through dry friction, stops, blocks or functions of Python is not there yet: take an explicit "
             "method, such as DOP853()."

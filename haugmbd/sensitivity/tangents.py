@@ -322,6 +322,14 @@ def give(duals: Array, tangents: Array) -> None:
             tangents[lane, a] = duals[a, 1 + lane]
 
 
+@kernel
+def keep_numbers(P: DualPack, work: Array, keep: Ints, kept: Array) -> None:
+    """Write some numbers of the workspace, duals of the numbers `keep` in it, to (k, LANES + 1).  work: it, as doubles (., LANES + 1)"""
+    for k in range(keep.size):
+        for lane in range(kept.shape[1]):
+            kept[k, lane] = work[keep[k], lane]
+
+
 @released
 def run_entry(
     P: DualPack,
@@ -334,11 +342,20 @@ def run_entry(
     beside_t: Array,
     beside_y: Array,
     beside_dY: Array,
+    keep: Ints,
+    work: Array,
+    kept: Array,
+    beside_kept: Array,
+    anchors: bool,
 ) -> tuple[int, int, float]:
-    """Take the lanes along the steps of a run; return the code, the number of steps done, and the largest distance from the run's states.
+    """Take the lanes along the steps of a run; return the code, the number of steps done, and the distance from the run's states.
+
+    anchors: whether each step begins in the state of the run: in a motion that enlarges rounding, its states and those made again would
+    part. The distance is then the sum of those of the steps, otherwise the largest
 
     T, Y: (m + 1,), (m + 1, ny) ends of its steps;  dY: (m + 1, LANES, ny) the lanes, given in dY[0] before the projection of the start
     beside: (k,) the step in which each of the times beside_t between ends lies, increasing;  beside_y, beside_dY: the states there
+    keep: numbers of the workspace that are written to `kept` and `beside_kept` (., ., LANES + 1) at each state, of the accelerations there
     """
     y, y_dot, end, end_dot = as_duals(memory.y), as_duals(memory.y_dot), as_duals(memory.end), as_duals(memory.end_dot)
     far, side = 0.0, 0
@@ -346,14 +363,26 @@ def run_entry(
     code = begin(P, method, memory.slack, T[0], y, y_dot)
     for done in range(T.size):
         give(memory.y, dY[done])
+        off = 0.0
         for a in range(y.size):
-            far = max(far, abs(memory.y[a, 0] - Y[done, a]))
+            off = max(off, abs(memory.y[a, 0] - Y[done, a]))
+            if anchors:
+                memory.y[a, 0] = Y[done, a]
+        far = far + off if anchors else max(far, off)
+        if code == OK and keep.size > 0:
+            if not method.projects:
+                code = accelerate(P, T[done], y)
+            keep_numbers(P, work, keep, kept[done])
         while code == OK and side < beside.size and beside[side] == done:
             h = beside_t[side] - T[done]
             code = step(P, memory, method, T[done], h, y, y_dot, end, end_dot)
             for a in range(y.size):
                 beside_y[side, a] = memory.end[a, 0]
             give(memory.end, beside_dY[side])
+            if code == OK and keep.size > 0:
+                if not method.projects:
+                    code = accelerate(P, beside_t[side], end)
+                keep_numbers(P, work, keep, beside_kept[side])
             side += 1
         if code == OK and done + 1 < T.size:
             code = step(P, memory, method, T[done], T[done + 1] - T[done], y, y_dot, end, end_dot)
@@ -365,8 +394,13 @@ def run_entry(
 
 
 @released
-def place_entry(P: DualPack, memory: Memory, T: Array, Y: Array, dY: Array) -> tuple[int, int]:
-    """Project the states Y (m, ny) at the times T, each with its lanes dY (m, LANES, ny); return the code and the number done."""
+def place_entry(
+    P: DualPack, memory: Memory, T: Array, Y: Array, dY: Array, keep: Ints, work: Array, kept: Array
+) -> tuple[int, int]:
+    """Project the states Y (m, ny) at the times T, each with its lanes dY (m, LANES, ny); return the code and the number done.
+
+    keep, work, kept: see `run_entry`
+    """
     y, y_dot = as_duals(memory.y), as_duals(memory.y_dot)
     for k in range(T.size):
         take(Y[k], dY[k], memory.y)
@@ -377,6 +411,7 @@ def place_entry(P: DualPack, memory: Memory, T: Array, Y: Array, dY: Array) -> t
         for a in range(y.size):
             Y[k, a] = memory.y[a, 0]
         give(memory.y, dY[k])
+        keep_numbers(P, work, keep, kept[k])
     return OK, T.size
 
 

@@ -20,6 +20,7 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.scalars import LANES
 from haugmbd.contact.gap import placed_contacts
 from haugmbd.contact.joint_stop import rigid_contacts
+from haugmbd.drivers.autodiff.tape import constants_apart
 from haugmbd.errors import HaugmbdError, UsageError
 from haugmbd.formulations.newton_euler import NewtonEuler
 from haugmbd.integrators.implicit.base import implicit_tables
@@ -36,6 +37,7 @@ from haugmbd.sensitivity.parameters import (
     nominal_model,
     varied_model,
 )
+from haugmbd.sensitivity.solved_outputs import TINY, SolvedOutputs
 from haugmbd.sensitivity.tangents import Lanes
 from haugmbd.simulation.results.named_outputs import Names, Output, resolved
 from haugmbd.system.rebuilt import FROZEN
@@ -86,7 +88,7 @@ Numbers = tuple[Array, Array, Array, Array]
 
 
 def frames_of(model: Model, outputs: Sequence[Output]) -> Array:
-    """Return points, frames and zeros of the joints whose coordinates are outputs, one after the other: FRAME numbers each."""
+    """Return points, frames and zeros of the joints whose coordinates or reactions are outputs: FRAME numbers each."""
     found = [np.zeros(0)]
     for owner in joints_of(model, outputs):
         entry: Any = model.joints[owner]
@@ -99,8 +101,9 @@ FRAME = 25
 
 
 def joints_of(model: Model, outputs: Sequence[Output]) -> list[str]:
-    """Return the joints of a model whose coordinates are outputs."""
-    return [owner for owner in dict.fromkeys(one.owner for one in outputs if one.kind == "joint") if owner in model.joints]
+    """Return the joints of a model whose coordinates or reactions are outputs."""
+    owners = dict.fromkeys(one.owner for one in outputs if one.kind in ("joint", "reaction"))
+    return [owner for owner in owners if owner in model.joints]
 
 
 class Known(NamedTuple):
@@ -149,7 +152,7 @@ class Design:
         self.known, self.is_rough, self.remembers = known, is_rough, remembers
         self.build, self.p = build, p
         self.triads = TriadChoices()
-        with self.triads.used():
+        with self.triads.used(), constants_apart():
             self.built: Built = build(given_values(p))
         self.model: Model = nominal_model(self.built.system)
         need_constant_masses(self.model, "sensitivity")
@@ -178,7 +181,7 @@ class Design:
         """Return the design with some parameters moved. Raise UsageError if it cannot be built."""
         values = dict(self.p) | {name: self.p[name] + step for name, step in steps.items()}
         try:
-            with self.triads.used():
+            with self.triads.used(), constants_apart():
                 built = self.build(values)
             model = varied_model(built.system, self.model)
         except HaugmbdError as error:
@@ -230,6 +233,23 @@ class Design:
             plus = self.plus(name)
             self._sides[name] = plus, self.variation(name, -plus.step)
         return self._sides[name]
+
+    @cached_property
+    def solved(self) -> SolvedOutputs:
+        """Return the outputs that follow from the solution, and what they read of it."""
+        return SolvedOutputs(self.model, self.outputs)
+
+    def points_beside(self, number: int) -> Array:
+        """Return the point on its body of an output, or of the joint of a reaction, with its derivatives by parameters: (n, 3) complex."""
+        output, found = self.outputs[number], np.zeros((len(self.p), 3), dtype=complex)
+        for line, name in zip(found, self.p, strict=True):
+            if output.kind == "point":
+                high, low = (np.array(self.outputs_at(name, sign)[number].at) for sign in (1.0, -1.0))
+                line[:] = np.array(output.at) + 1j * TINY * (high - low) / (2.0 * self.step(name))
+            elif output.kind == "reaction":
+                here, high, low = (self.frames_beside(name, output.owner, step)[2] for step in (0.0, 1.0, -1.0))
+                line[:] = here + 1j * TINY * (high - low) / 2.0
+        return found
 
     @cached_property
     def nominal(self) -> Variation:

@@ -1,15 +1,19 @@
 """Runs and their results.
 
-replay          the steps of a run, made again, and work along them
-stepping        the loop over batches of steps, and what it stores
-results         results: stored states, and the quantities that are recomputed from them
-run_options     how a run is computed, and what is recorded of it
+simulate        simulate, and the run of each kind: smooth, with contacts, with a structure that changes
+simulate_chain  simulate for a serial chain
 arguments       check and read the arguments of `simulate`
 compatibility   legal combinations of formulation, integrator and stabilization
-simulate_chain  simulate for a serial chain
-simulate        simulate
+run_options     what is recorded of a run, and how far it goes;  run_methods  the methods of a run
+run_task        a run that is to be made: what `simulate` hands on to the run of each kind
+smooth_run      short runs in compiled code
+stepping        the loop over batches of steps, and what it stores
+hybrid          runs with rigid contacts
+switching       runs in which parts go on and off;  freewheels  parts that do so by themselves
+results         results: stored states, and the quantities that are recomputed from them
+recorded_result the result of what a run has recorded;  replay  the steps of a run, made again, and work along them
 held_inputs     numbers of force elements and drivers that are held until they are set again
 quantity_reader quantities by name, at one state after the other
 held_steps      steps in one call with two numbers
-stepper         Stepper: a run that is advanced from outside
+stepper         Stepper: a run that is advanced from outside;  gym_env  an environment made of one
 """

@@ -85,10 +85,11 @@ class ResultMaker:
         )
         if self.until < np.inf:
             return result
+        jumps = checked(CROSSED_JUMPS, lambda: jump_notes(model, found.t, found.y, method, all_steps=result._all_steps))
+        result = replace(result, outcome=outcome.with_notes(jumps)) if jumps else result
         of_steps = checked(UNRESOLVED_STEPS, lambda: stiff_notes(result, found.stiffness, method))
-        of_steps += checked(CROSSED_JUMPS, lambda: jump_notes(model, found.t, found.y, method, all_steps=result._all_steps))
-        result = replace(result, outcome=outcome.with_notes(of_steps)) if of_steps else result
-        of_energy = checked(OPEN_LEDGER, lambda: ledger_notes(result, method))
+        result = replace(result, outcome=result.outcome.with_notes(of_steps)) if of_steps else result
+        of_energy = checked(OPEN_LEDGER, lambda: ledger_notes(result, found.stiffness, method))
         return replace(result, outcome=result.outcome.with_notes(of_energy)) if of_energy else result
 
     def _of_method(self, found: Recorded) -> tuple[Array | None, Array | None, Exception | None]:

@@ -269,7 +269,8 @@ def _run(task: RunTask, state: State | None, one_structure: bool = False) -> Res
     if contacts:
         from haugmbd.simulation.hybrid.run_of_contacts import run_of_contacts  # noqa: PLC0415  most models have no contacts
 
-        return run_of_contacts(task, contacts, plain=all(contact.is_plain for contact in contacts))
+        every = (*contacts, *(() if model.parts is None else model.parts.contacts))  # all structures of a run by one method
+        return run_of_contacts(task, contacts, plain=all(contact.is_plain for contact in every))
     return _smooth_run(task, model, shared)
 
 

@@ -13,15 +13,14 @@ Source: Haug 2021, sec. 11.3, with the rows of the new structure.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import is_dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.coordinate import Coordinate
-from haugmbd.contact.joint_stop import stops_of
 from haugmbd.diagnostics.energy import kinetic_and_potential
 from haugmbd.diagnostics.joint_coordinates import CountedCoordinate, counting_turns
 from haugmbd.diagnostics.reaction_signals import rebind, with_signals
@@ -31,8 +30,11 @@ from haugmbd.impacts.impact import Impact
 from haugmbd.impacts.impulse import solve_impulse
 from haugmbd.impacts.impulse_arguments import read_arguments
 from haugmbd.impacts.impulse_result import Impulse
+from haugmbd.integrators.base import Integrator
+from haugmbd.integrators.event_location import NEAR
 from haugmbd.integrators.events import Event, EventRecord, Switch, read_events
 from haugmbd.integrators.initial_state import projected
+from haugmbd.integrators.moreau_jean import MoreauJean
 from haugmbd.model.inspection.run_memory import freewheels_of
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -51,7 +53,7 @@ from haugmbd.simulation.freewheels import (
 )
 from haugmbd.simulation.recorded_result import settings_of
 from haugmbd.simulation.results.result import Result
-from haugmbd.simulation.results.segments import at_times
+from haugmbd.simulation.results.segments import at_times, changes_structure
 from haugmbd.simulation.results.switch_record import SwitchRecord
 from haugmbd.simulation.run_task import RunTask
 from haugmbd.system.checks.constraint_residuals import position_faults, state_faults
@@ -83,10 +85,11 @@ def run_with_switches(task: RunTask, run: RunPart) -> Result:
             f"a run with switches does not take {names}: what a delay remembers is of the motion before. Leave it out, or use a LowPass."
         )
     parts = structures_of(model).parts
-    rough = [contact.name for contact in (*parts.contacts, *stops_of(parts.loads)) if not contact.is_plain]
-    if rough:
+    rough = [contact.name for contact in parts.contacts if not contact.is_plain]
+    if rough and isinstance(task.integrator, MoreauJean):
         raise UsageError(
-            f"a run with switches does not take contacts with friction yet: {', '.join(map(repr, rough))}. Give mu=0, or compliant ones."
+            f"a run with switches takes contacts with friction, {', '.join(map(repr, rough))}, by an explicit method: time stepping has no "
+            "state at the instant of a switch. Leave integrator= out, or give DormandPrince() or RK4(h)."
         )
     return _SwitchedRun(structures_of(model), task, run).run(task.start, task.project_velocity)
 
@@ -100,12 +103,15 @@ class _SwitchedRun:
         self.events = with_signals(structures.initial, tuple(map(counting_turns, read_events(task.output.events))))
         self.events = read_events((*self.events, *events_of(structures.initial)))
         self.switches = {event.name: event for event in self.events if isinstance(event, Switch)}
+        self.freewheels = frozenset(event.name for event in events_of(structures.initial))
         self.parts: list[Result] = []
         self.impacts: list[Impact] = []
         self.records: list[SwitchRecord] = []
         self.ended_by = ""
         self.times: Array | None = None
         self._jumped: list[EventRecord] = []
+        self._idle: dict[str, Switch] = {}
+        self._idle_at_end: list[Switch] = []
         for switch in self.switches.values():
             self._check(switch)
 
@@ -137,7 +143,7 @@ class _SwitchedRun:
         except Exception as error:
             partial = getattr(error, "result", None)
             if isinstance(partial, Result) and len(partial) and partial not in self.parts:
-                self.parts.append(partial)
+                self.parts.append(_without_events(partial, self._idle))
             if self.parts:
                 error.result = self._result(error)  # type: ignore[attr-defined]
             raise
@@ -198,6 +204,7 @@ class _SwitchedRun:
             fired = [self.switches[name] for name in ended if name in self.switches]
             others = [event.name for event in self.events if event.terminal and event.name in ended]
             if fired:
+                self._need_no_idle(structure, fired, end)
                 structure, state, more = self._switched(structure, state, fired)
                 others += more
             if others:
@@ -251,24 +258,39 @@ class _SwitchedRun:
         output = replace(self.output, t_eval=times, events=tuple(armed), keeps_ends=self.times is not None)
         budget = self.limits.budget
         left = None if budget is None else max(budget - (time.perf_counter() - self.began), SHORTEST)
-        limits = replace(self.limits, budget=left)
-        part = self.run_part(model, self.t_end, self.methods, output, limits, state=state, project_velocity=project_velocity)
+        limits, methods = replace(self.limits, budget=left), self.methods
+        if self.parts:
+            methods = replace(methods, integrator=_fitting(methods.integrator, self.t_end - state.t))
+        part = self.run_part(model, self.t_end, methods, output, limits, state=state, project_velocity=project_velocity)
+        end = float(part.t[-1]) if len(part) else state.t
+        instant = end - NEAR * (1.0 + abs(end))
+        self._idle_at_end = [self._idle[one.name] for one in part.events if one.name in self._idle and one.t >= instant]
+        part = _without_events(part, self._idle)
         if self._jumped:
             part = _with_events(part, self._jumped)
             self._jumped = []
         return part
 
     def _armed(self, model: Model) -> list[Event]:
-        """Return the events of a part: switches that would change nothing are left out, those that change something end it."""
+        """Return the events of a part: those of switches that change something end it.
+
+        Of the others only those are looked for, and not recorded, that would change something behind another one of the same instant.
+        """
         structure = self.structures.of_model(model)
         rebind(model, self.events)
         rebind_pushes(model, self.events)
+        armed = [one for one in self.switches.values() if self._changes(one, structure)]
+        own = [one for one in armed if one.name not in self.freewheels]
+        idle = [one for one in self.switches.values() if one not in armed and one.name not in self.freewheels]
+        self._idle = {one.name: one for one in idle if any(self._changes(one, _behind(other, structure)) for other in own)}
         found: list[Event] = []
         for event in self.events:
             if not isinstance(event, Switch):
                 found.append(event)
-            elif self._changes(event, structure):
+            elif event in armed:
                 found.append(event.event)
+            elif event.name in self._idle:
+                found.append(replace(event.event, function=_or_positive(event.function), terminal=False))
         return found
 
     def _changes(self, switch: Switch, structure: Structure) -> bool:
@@ -313,6 +335,15 @@ class _SwitchedRun:
         plain = state.replace(structure=None)  # as the functions get states in a run
         return {event.name: event.value(plain) for event in looked}
 
+    def _need_no_idle(self, structure: Structure, fired: Sequence[Switch], t: float) -> None:
+        """Raise SimulationError if a switch that changes nothing before others of its instant would change something behind them."""
+        for other in self._idle_at_end:
+            for one in fired:
+                behind = _behind(one, structure)
+                if self._changes(other, behind):
+                    both = sorted((behind.off ^ structure.off) & {*other.lock, *other.grip, *other.release})
+                    raise SimulationError(_order(one, other, t, f"the later one leaves {', '.join(map(repr, both))} on, or off"))
+
     def _need_order(self, fired: Sequence[Switch], t: float) -> None:
         """Raise UsageError for switches of one instant whose order matters."""
         if len(fired) == 1:
@@ -320,18 +351,22 @@ class _SwitchedRun:
         releasing = [one for one in fired if one.release]
         others = [one for one in fired if one.lock or one.grip or one.kick]
         setting = [one for one in fired if one.set is not None]
-        clash = [(a, b) for a in releasing for b in others if a is not b] + [(a, b) for a in setting for b in fired if a is not b]
+        opened = "parts that close before others open take other velocities than behind"
+        clash = [(a, b, opened) for a in releasing for b in others if a is not b]
+        clash += [
+            (a, b, f"what {a.name!r} sets is of the state before the other one, or behind it")
+            for a in setting
+            for b in fired
+            if a is not b
+        ]
+        for a in fired:
+            for b in fired:
+                if a is not b and (both := sorted(set(a.grip) & set(b.lock))):
+                    which = f"{', '.join(map(repr, both))} closes at the pose of the moment, or as modelled"
+                    clash.append((a, b, which))
         if clash:
-            a, b = clash[0]
-            why = (
-                "parts that close before others open take other velocities than behind"
-                if a.release and (b.lock or b.grip or b.kick)
-                else f"what {a.name!r} sets is of the state before the other one, or behind it"
-            )
-            raise SimulationError(
-                f"switches {a.name!r} and {b.name!r} occur at one instant, t = {t:.9g} s, and their order matters: {why}. "
-                "Let one switch do both, or let one occur later."
-            )
+            a, b, why = clash[0]
+            raise SimulationError(_order(a, b, t, why))
 
     def _changed(self, structure: Structure, state: State, fired: Sequence[Switch]) -> tuple[Structure, State]:
         """Return structure and state behind switches whose order does not matter."""
@@ -347,9 +382,9 @@ class _SwitchedRun:
         """Return structure and state behind switches whose order does not matter."""
         before = self.structures.model(structure, state)
         energies = kinetic_and_potential(before, np.array([state.t]), state.y[None])
-        released = [name for one in fired for name in one.release if name not in structure.off]
-        gripped = [name for one in fired for name in one.grip if name in structure.off]
-        locked = [name for one in fired for name in one.lock if name in structure.off]
+        released = [*dict.fromkeys(name for one in fired for name in one.release if name not in structure.off)]
+        gripped = [*dict.fromkeys(name for one in fired for name in one.grip if name in structure.off)]
+        locked = [*dict.fromkeys(name for one in fired for name in one.lock if name in structure.off)]
         kicks = [kick for one in fired for kick in one.kick]
         held = {name: self._numbers(name, state) for name in gripped}
         now = structure.without(released).with_parts((*gripped, *locked), held)
@@ -478,6 +513,9 @@ class _SwitchedRun:
         if self.methods.redundancy is not None:
             initial = initial.with_redundancy(self.methods.redundancy)
         sparse = self.times is not None
+        first, whole = self.parts[0], {}
+        if not self.records and not changes_structure(complete):
+            whole = {"_mechanism": first._mechanism, "_contact_problem": first._contact_problem}
         impacts = sorted([*self.impacts, *(one for part in self.parts for one in part.impacts)], key=lambda one: one.t)
         return Result.of_segments(
             initial,
@@ -488,7 +526,51 @@ class _SwitchedRun:
             interrupted=self.parts[-1].interrupted,
             outcome=joined((part.outcome for part in self.parts), status, message),
             switches=tuple(self.records),
+            **whole,
         )
+
+
+def _behind(switch: Switch, structure: Structure) -> Structure:
+    """Return which parts are off behind a switch."""
+    return Structure(structure.off.difference(switch.lock, switch.grip).union(switch.release))
+
+
+def _order(a: Switch, b: Switch, t: float, why: str) -> str:
+    """Return the text of an error about two switches of one instant."""
+    return (
+        f"switches {a.name!r} and {b.name!r} occur at one instant, t = {t:.9g} s, and their order matters: {why}. "
+        "Let one switch do both, or let one occur later."
+    )
+
+
+def _or_positive(function: Any) -> Callable[[float, State], float]:
+    """Return g of a switch that would change nothing, which may not be defined yet; 1 where it is not."""
+
+    def value(t: float, state: State) -> float:
+        try:
+            g = float(function(t, state))
+        except Exception:  # noqa: BLE001  a user's function may raise anything, and nothing depends on it
+            return 1.0
+        return g if np.isfinite(g) else 1.0
+
+    return value
+
+
+def _without_events(part: Result, names: Container[str]) -> Result:
+    """Return a part without the records of events of these names."""
+
+    def kept(one: Result) -> Result:
+        return replace(one, events=tuple(record for record in one.events if record.name not in names))
+
+    if not any(record.name in names for record in part.events):
+        return part
+    return replace(kept(part), _segments=tuple(map(kept, part._segments)), _with_ends=tuple(map(kept, part._with_ends)))
+
+
+def _fitting(method: Integrator, rest: float) -> Integrator:
+    """Return a method whose fixed step is no longer than what is left [s] behind a switch, which has cut the step before."""
+    h: Any = getattr(method, "h", None)
+    return replace(method, h=rest) if is_dataclass(method) and method.step is not None and h is not None and h > rest else method
 
 
 def _sensed(history: Any, state: State) -> Any:
@@ -500,7 +582,8 @@ def _tagged(part: Result) -> tuple[Result, ...]:
     """Return the segments of a part with their ends, each with the contacts of its structure."""
     if not part._segments:
         return (part,)
-    return tuple(replace(segment, _mechanism=part._mechanism) for segment in part._complete)
+    own = {"_mechanism": part._mechanism, "_contact_problem": part._contact_problem}
+    return tuple(replace(segment, **own) for segment in part._complete)
 
 
 def _with_events(part: Result, events: Sequence[EventRecord]) -> Result:

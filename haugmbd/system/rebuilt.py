@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from haugmbd.constraints.coordinate import Coordinate
+from haugmbd.contact.joint_stop import stops_of
 from haugmbd.control.diagram.build import build_network
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -27,7 +28,8 @@ def rebuilt_model(system: System, nominal: Model, solver: str | None = None) -> 
     """Return the model of the parts of a system, with the dependent rows and the measures of `nominal`;  solver: as in `System.compile`"""
     equations = JointEquations(system.joints)
     bind_expressions(system.name, dict(system.parameters), equations.that_were_read(), (*system.loads, *system.blocks))
-    network, _ = build_network(system.blocks, system.sensors, system.bodies, *system.signal_parts, State.from_y)
+    struck = (*system.contacts, *stops_of(system.loads))
+    network, _ = build_network(system.blocks, system.sensors, system.bodies, *system.signal_parts, State.from_y, struck)
     model = build_model(
         system.name,
         system.bodies,

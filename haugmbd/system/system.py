@@ -24,6 +24,7 @@ from haugmbd.constraints.coordinate import Coordinate
 from haugmbd.constraints.joint import Joint, Single
 from haugmbd.contact.contact import Contact
 from haugmbd.contact.contacts import Contacts
+from haugmbd.contact.joint_stop import stops_of
 from haugmbd.content_digest import register_content, sorted_state
 from haugmbd.control.block import Block
 from haugmbd.control.diagram.build import build_network, driven_by_blocks, try_network
@@ -597,7 +598,8 @@ class System(Compilable):
     def _network(self, driven: Sequence[tuple[str, BlockOutput]], *, try_it: bool) -> tuple[Network | None, tuple[Fault, ...]]:
         """Return the blocks, and their faults;  driven: the outputs that drive joints;  try_it: whether functions are called."""
         parts = self.signal_parts
-        network, faults = build_network(self.blocks, self.sensors, self.bodies, *parts, State.from_y, self.contacts, driven)
+        struck = (*self.contacts, *stops_of(parts[1]))
+        network, faults = build_network(self.blocks, self.sensors, self.bodies, *parts, State.from_y, struck, driven)
         if network is not None and try_it and not faults:
             faults = try_network(network, parts[1], driven)
         return network, faults

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
+from haugmbd.gallery import four_bar
+from haugmbd.modelfile.engines.report import EngineCheck
 from haugmbd.simulation.results.study_data import StudyData
 from joints import RJ
 
@@ -31,6 +33,12 @@ def ran(system):
     return {"E": mbd.simulate(system, T, h=0.01).energy().total[-1]}
 
 
+def driven():
+    system = build()
+    system.add(mbd.Motor("motor", system["pin"], torque=0.0))
+    return system
+
+
 EXAMPLES = {
     "Comparison": lambda: mbd.compare(build(), [RK4], T),
     "Convergence": lambda: mbd.convergence(build(), [RK4], T, h=[0.02, 0.01], groups=["positions", "velocities"]),
@@ -52,6 +60,10 @@ EXAMPLES = {
     "Linearization": lambda: mbd.linearize(build(), mbd.equilibrium(build()).state),
     "Verification": lambda: mbd.verify(mbd.RK4()),
     "CrossCheck": lambda: mbd.crosscheck(mbd.random_chain(3, seed=1, kinds=["revolute"]), np.ones(3), np.ones(3)),
+    "StateSpace": lambda: mbd.linearize(mbd.equilibrium(driven()), inputs=["motor"], outputs=["pin.angle", "pin.force[2]"]),
+    "Equilibrium": lambda: mbd.equilibrium(build()),
+    "Mobility": lambda: mbd.mobility(four_bar()),
+    "EngineCheck": lambda: EngineCheck("pendulum", "another 1.0", 3, {"bar": 1e-13, "bob": 2e-3}, 1e-9, ()),
     "Tolerances": lambda: mbd.tolerances(build, [Z], mbd.Parameters(l=mbd.Parameter(0.5, sd=0.01)), t_end=T, h=0.01),
 }
 
@@ -69,6 +81,43 @@ def test_every_study_has_an_example_here():
     for name in EXAMPLES:
         assert hasattr(mbd, name)
     assert studies() - {"StudyTable"} == set(EXAMPLES)
+
+
+EXPORTS = ("to_pandas", "to_xarray", "to_csv", "to_parquet", "save", "report")
+NO_STUDIES = {"Equations", "Picture", "Redundancy", "Result", "System"}
+"""A page of formulas, a picture, a property, a run and a model: they have files of their own."""
+
+
+def test_every_public_class_that_has_one_export_has_all_of_them():
+    kinds = {name: getattr(mbd, name) for name in dir(mbd) if name[0].isupper() and isinstance(getattr(mbd, name), type)}
+    some = {name for name, kind in kinds.items() if any(hasattr(kind, export) for export in EXPORTS)}
+    assert some - NO_STUDIES == {name for name, kind in kinds.items() if issubclass(kind, StudyData)}
+
+
+def test_a_mobility_report_is_a_table_of_counts_rows_motions_and_reactions():
+    found = mbd.mobility(four_bar())
+    table = found.to_pandas()
+    counts = table[table.kind == "count"].set_index("quantity").value
+    assert counts["degrees of freedom"] == found.degrees_of_freedom == 1
+    assert counts["rows"] - counts["rank"] == sum(table.kind == "dependent row")
+    assert {"motion 1", "reaction"} <= set(table.kind)
+    assert set(table[table.kind == "reaction"].value.dropna()) <= {0.0, 1.0}
+    locked = mbd.System("locked")
+    bar = locked.add(mbd.Body("bar", 1.0, (0.1, 0.1, 0.1), r=(1, 0, 0)))
+    for name, x in (("a", 0.0), ("b", 1.0)):
+        locked.add(RJ(name, locked.ground, bar, point=(x, 0, 0), axis=(0, 1, 0)))
+    table = mbd.mobility(locked).to_pandas()
+    assert sum(table.kind == "dependent row") == 4
+    assert "motion 1" not in set(table.kind)
+
+
+def test_the_matrices_of_a_linear_system_are_in_its_table_by_the_names_of_rows_and_columns():
+    plant = example("StateSpace")
+    table = plant.to_pandas().set_index(["matrix", "row", "column"]).value
+    assert table["A", f"rate of {plant.states[1]}", plant.states[0]] == plant.A[1, 0]
+    assert table["B", f"rate of {plant.states[1]}", "motor"] == plant.B[1, 0]
+    assert table["D", "pin.force[2]", "motor"] == plant.D[1, 0]
+    assert len(table) == sum(getattr(plant, name).size for name in "ABCD")
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

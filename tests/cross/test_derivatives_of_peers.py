@@ -1,4 +1,4 @@
-"""Derivatives against other engines: constrained accelerations by Pinocchio, and parameters found again in data of Exudyn."""
+"""Derivatives against other engines: constrained accelerations by Pinocchio, transitions by MuJoCo, parameters found in data of Exudyn."""
 
 import numpy as np
 import pytest
@@ -71,6 +71,41 @@ def test_constrained_accelerations_by_torques_and_rates_are_those_of_pinocchio()
     S = mbd.sensitivity(held_arm, {"w": w} | tau, outputs, run="accelerations")
     assert np.abs(S.values - accelerations).max() < 1e-9 * np.abs(accelerations).max()
     assert worst(S.jacobian, exact) < 1e-8
+
+
+HINGED = """
+<mujoco><option timestep="1e-3" gravity="0 0 -9.81" integrator="Euler"><flag contact="disable" eulerdamp="disable"/></option>
+<worldbody><body><joint name="j0" axis="0 1 0"/><inertial pos="0.2 0 0.05" mass="1.1" diaginertia="0.02 0.03 0.025"/>
+<body pos="0.4 0.1 0"><joint name="j1" axis="0 0 1"/><inertial pos="0.25 0 0" mass="0.8" diaginertia="0.02 0.03 0.025"/></body>
+</body></worldbody><actuator><motor joint="j0"/><motor joint="j1"/></actuator></mujoco>"""
+
+
+def hinged_arm(w0, w1, tau0, tau1):
+    """Return the arm of `HINGED` at its modelled pose, with rates and torques."""
+    system, tip = mbd.System("arm", gravity=(0, 0, -9.81)), np.array([0.4, 0.1, 0.0])
+    at, on = np.array([0.2, 0.0, 0.05]), tip + [0.25, 0.0, 0.0]
+    first, second = np.array([0.0, w0, 0.0]), np.array([0.0, w0, w1])
+    upper = system.add(mbd.Body("upper", 1.1, INERTIA, r=at, v=np.cross(first, at), omega_bar=first))
+    v = np.cross(first, tip) + np.cross(second, on - tip)
+    lower = system.add(mbd.Body("lower", 0.8, INERTIA, r=on, v=v, omega_bar=second))
+    j0 = system.add(RJ("j0", system.ground, upper, point=(0, 0, 0), axis=(0, 1, 0)))
+    j1 = system.add(RJ("j1", upper, lower, point=tip, axis=(0, 0, 1)))
+    system.add(mbd.JointForce("motor 0", j0, tau0))
+    system.add(mbd.JointForce("motor 1", j1, tau1))
+    return system
+
+
+def test_accelerations_by_rates_and_torques_are_those_of_the_transitions_of_mujoco():
+    mujoco = pytest.importorskip("mujoco")
+    model = mujoco.MjModel.from_xml_string(HINGED)
+    data, (A, B) = mujoco.MjData(model), (np.zeros((4, 4)), np.zeros((4, 2)))
+    data.qvel[:], data.ctrl[:] = (0.7, -1.9), (2.0, -1.0)
+    mujoco.mjd_transitionFD(model, data, 1e-6, True, A, B, None, None)
+    h = model.opt.timestep  # v+ = v + h a
+    exact = np.column_stack([(A[2:, 2:] - np.eye(2)) / h, B[2:] / h])
+    p = {"w0": 0.7, "w1": -1.9, "tau0": 2.0, "tau1": -1.0}
+    S = mbd.sensitivity(hinged_arm, p, [f"joint.j{k}.acceleration" for k in range(2)], run="accelerations")
+    assert worst(S.jacobian, exact) < 1e-6  # its differences
 
 
 @pytest.mark.slow

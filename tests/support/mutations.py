@@ -143,6 +143,7 @@ class Kind(NamedTuple):
 
 ENDS = (("coupler", (0.5, 0.0, 0.0), (0.0, 0.0, 0.0)), ("rocker", (0.45, 0.0, 0.0), (0.0, 0.0, 0.0)))
 SIDECAR = "closed_loop: [[coupler_end, rocker_tip], [crank, rocker]]\ntype: ['3d', '6d']\nname: x\n"
+JOINTS = "joint_name: [hip, knee]\njoint_type: [SPHERICAL, UJOINT_XY]\n"
 
 
 def robot_texts():
@@ -305,7 +306,7 @@ KINDS = {
         (mutate_text, mutate_values, mutate_values),
         9,
     ),
-    "sidecar": Kind(".yaml", read_sidecar, lambda k: {"close": False}, lambda: [SIDECAR], (mutate_text,), 13),
+    "sidecar": Kind(".yaml", read_sidecar, lambda k: {"close": False}, lambda: [SIDECAR, SIDECAR + JOINTS], (mutate_text,), 13),
     "simengine3d": Kind(
         ".mdl",
         mbd.read_simengine3d,

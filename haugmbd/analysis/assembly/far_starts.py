@@ -408,7 +408,7 @@ def _candidates(problem: Problem, rows: GeodesicRows, start: State) -> Iterator[
     geometry = geometry_metric(problem)
     for metric, held in ((problem.metric, None), (geometry, None), *([(geometry, kept)] if kept.any() else [])):
         end = search(problem._replace(metric=metric), rows, start, held)
-        closed = close_positions(problem._replace(search=None), end.pose.state, ATTEMPT)
+        closed = close_positions(problem._replace(search=None), end.pose.state, ATTEMPT, PATIENCE)
         yield closed._replace(iterations=end.steps + closed.iterations)
 
 

@@ -73,6 +73,9 @@ FIRST_DAMPING, LEAST_DAMPING, MOST_DAMPING = 1e-3, 1e-12, 1e12
 FLAT = 1e-10
 """Relative decrease of the sum of squares of a step below which the pose is the closest."""
 
+SLOW = 1e-3
+"""Relative decrease of the sum of squares of a step that hardly reduces the gap; at a singular pose a step still takes three quarters."""
+
 ROUNDING = 1e-10
 """Gap relative to the size of the model that is rounding if no step reduces it."""
 
@@ -91,10 +94,13 @@ class PositionSolution(NamedTuple):
     closed: bool
 
 
-def close_positions(problem: Problem, start: State, iterations: int = ITERATIONS) -> PositionSolution:
-    """Return the position solution from `start`: a pose at which all rows hold, or the closest one after so many steps at most."""
+def close_positions(problem: Problem, start: State, iterations: int = ITERATIONS, patience: int = ITERATIONS) -> PositionSolution:
+    """Return the position solution from `start`: a pose at which all rows hold, or the closest one after so many steps at most.
+
+    patience: steps in a row that hardly reduce the gap, after which the search ends: near a closed pose every step does
+    """
     pose = best = pose_at(problem, start)
-    damping, patient = FIRST_DAMPING, False
+    damping, patient, slow = FIRST_DAMPING, False, 0
     if problem.search is not None:
         problem.search.begin()
     for k in range(iterations):
@@ -106,7 +112,7 @@ def close_positions(problem: Problem, start: State, iterations: int = ITERATIONS
         if best.worst <= problem.tol:
             return PositionSolution(min(new, best, key=lambda p: p.furthest), k + 1, True)
         if new.furthest <= HALVED * best.furthest:
-            pose, best, patient = new, new, False
+            pose, best, patient, slow = new, new, False, 0
             continue
         if best.furthest <= ROUNDING * problem.size:
             return PositionSolution(min(new, best, key=lambda p: p.furthest), k, True)
@@ -114,7 +120,8 @@ def close_positions(problem: Problem, start: State, iterations: int = ITERATIONS
             pose, patient = new, False
             continue
         new, damping = _far(problem, best, damping)
-        if not _sum(new) < (1.0 - FLAT) * _sum(best):
+        slow = 0 if _sum(new) < (1.0 - SLOW) * _sum(best) else slow + 1
+        if slow >= patience or not _sum(new) < (1.0 - FLAT) * _sum(best):
             return PositionSolution(best, k, best.furthest <= problem.loose * problem.size)
         pose, best, patient = new, new, not new.furthest <= POOR * best.furthest
     if best.worst <= problem.tol:

@@ -20,6 +20,7 @@ from haugmbd.diagnostics.joint_reactions import Axes, Reaction, Side, reactions_
 from haugmbd.diagnostics.violation import JointWrenches
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
+from haugmbd.simulation.results.study_data import Columns, StudyData, column
 
 
 class Modes(Protocol):
@@ -52,7 +53,7 @@ class Stability(Enum):
 
 @public_class
 @dataclass(frozen=True, eq=False, repr=False)
-class Equilibrium:
+class Equilibrium(StudyData):
     """An equilibrium: a pose at which all forces are in balance, and its stability.
 
     Attributes
@@ -95,6 +96,20 @@ class Equilibrium:
     steady: Steady
     length: float
     eigenvalues: Complex | None = None
+
+    def _columns(self) -> Columns:
+        """Return the pose of each body, the reaction of each joint, global, and the stiffness of each motion."""
+        lines: list[tuple[str, str, float]] = []
+        for body, r, p in zip(self.model.body_names, self.state.r, self.state.p, strict=True):
+            lines += [(body, f"r_{axis}", x) for axis, x in zip("xyz", r, strict=True)]
+            lines += [(body, f"p_{k}", x) for k, x in enumerate(p)]
+        for joint in self.model.joints:
+            reaction = self.reaction(joint)
+            lines += [(joint, f"force_{axis}", x) for axis, x in zip("xyz", reaction.force, strict=True)]
+            lines += [(joint, f"torque_{axis}", x) for axis, x in zip("xyz", reaction.torque, strict=True)]
+        lines += [(self.motion(k), f"stiffness, {self.kinds[k].value}", x) for k, x in enumerate(self.stiffness)]
+        parts, quantities, values = zip(*lines, strict=True)
+        return {"part": column(parts), "quantity": column(quantities), "value": np.array(values, dtype=np.float64)}
 
     @property
     def motions(self) -> Array:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from textwrap import wrap
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,15 +24,13 @@ from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.dependent_rows import Redundancy
 from haugmbd.model.labels import no_such
 from haugmbd.model.state import State
+from haugmbd.simulation.results.study_data import Columns, StudyData, column
 from haugmbd.text_table import first_few
-
-if TYPE_CHECKING:
-    pass
 
 
 @public_class
 @dataclass(frozen=True, eq=False, repr=False)
-class Mobility:
+class Mobility(StudyData):
     """The mobility report of a mechanism at one pose.
 
     Attributes
@@ -95,6 +92,25 @@ class Mobility:
     _found: tuple[Blocks, Remaining]
     position_rank: int
     solver: str = ""
+
+    def _columns(self) -> Columns:
+        """Return the report as a table: counts; dependent rows, which miss by a gap; twists of motions; reactions, 1 unique, 0 not."""
+        lines: list[tuple[str, str, str, float]] = [
+            ("count", self.name, name, float(getattr(self, name.replace(" ", "_"))))
+            for name in ("bodies", "rows", "rank", "gruebler", "degrees of freedom", "degrees of freedom nearby")
+        ]
+        lines += [("fault", fault.where, fault.what, np.nan) for fault in self.faults]
+        lines += [("doubtful", str(each), "", np.nan) for each in (*self.locked, *self.warnings)]
+        lines += [("dependent row", str(row), "gap", row.gap) for rows in self.dependent for row in rows.rows]
+        for k, motion in enumerate(self.motions, start=1):
+            for twist in motion.twists:
+                numbers = zip(TWIST, (*twist.v, *twist.omega), strict=True)
+                lines += [(f"motion {k}", twist.body, name, float(x)) for name, x in numbers]
+        for each in self.reactions:
+            marks = zip(REACTION, each.marks, strict=True)
+            lines += [("reaction", each.joint, name, MARK_NUMBERS[mark]) for name, mark in marks]
+        kinds, parts, names_, values = zip(*lines, strict=True)
+        return {"kind": column(kinds), "part": column(parts), "quantity": column(names_), "value": np.array(values)}
 
     @property
     def gruebler(self) -> int:
@@ -161,6 +177,11 @@ TIE = "\u00a0"
 
 TOGETHER = re.compile(r"(?:[-+] )?(?:[-\d.][-\d.e+]* )?'[^']{1,60}'(?: [A-Z]\w*(?: [xyz]\b| \(\d+\))?)?|\([^()]{1,40}\)")
 """What a line does not break: a name with its coefficient and its row, and a vector."""
+
+TWIST = ("v_x", "v_y", "v_z", "omega_x", "omega_y", "omega_z")
+REACTION = ("force x", "force y", "force z", "torque x", "torque y", "torque z")
+MARK_NUMBERS = {"unique": 1.0, "not": 0.0, "-": float("nan")}
+"""Of a table: whether a component of a reaction is unique; NaN where the joint does not carry it."""
 
 MARKS = {"unique": "unique", "not": "NOT", "-": "-"}
 

@@ -50,6 +50,8 @@ def evaluate_network(t: float, y: Any, signals: Any, F: Any, Q_user: Any, words:
         return
     for k in range(states):
         state[first + k] = N.before[k]
+    if words[ENTRY] == 0.0:  # a run without Python: it ends here
+        return
     entry_at(np.int64(words[ENTRY]))(t, y, signals, F, Q_user, words)
 
 

@@ -7,7 +7,9 @@ A function that uses the truth or the value of a Tracer (`if t < 1`, float(t), m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -27,9 +29,22 @@ class Untraceable(TypeError):
     """The function uses an operation that a tape cannot hold."""
 
 
+_APART: ContextVar[bool] = ContextVar("constants apart", default=False)
+
+
+@contextmanager
+def constants_apart() -> Iterator[None]:
+    """Record functions in this block with a place of its own for each constant: equal ones may differ beside a parameter's value."""
+    token = _APART.set(True)
+    try:
+        yield
+    finally:
+        _APART.reset(token)
+
+
 @dataclass
 class Recorder:
-    """The growing tape; equal operations and equal constants are stored once."""
+    """The growing tape; equal operations, and equal constants unless they are kept apart, are stored once."""
 
     ops: dict[tuple[int, Operand, Operand, Operand], Operand] = field(default_factory=dict)
     constants: dict[str, tuple[Operand, float]] = field(default_factory=dict)
@@ -40,7 +55,8 @@ class Recorder:
 
     def constant(self, value: float) -> Operand:
         """Append a constant, or find the same one (0.0 and -0.0 are different); return its operand."""
-        return self.constants.setdefault(value.hex(), (-len(self.constants) - 1, value))[0]
+        key = f"{len(self.constants)} {value.hex()}" if _APART.get() else value.hex()
+        return self.constants.setdefault(key, (-len(self.constants) - 1, value))[0]
 
     def operand(self, x: Any) -> Operand:
         """Return the operand of a Tracer of this recording or of a real number. Raise Untraceable for anything else."""

@@ -32,7 +32,7 @@ from haugmbd.integrators.implicit.force_jacobians import (
     WITH_FRICTION,
 )
 from haugmbd.integrators.implicit.newton import SOLVE_STAGE, ModifiedNewton
-from haugmbd.integrators.implicit.records import CONTROL, NEWTON, STEP, Control
+from haugmbd.integrators.implicit.records import CONTROL, NEWTON, STEP, Control, Newton, Step
 from haugmbd.integrators.implicit.step_control import ImplicitSteps, MethodMemory, MethodRoutines, run
 from haugmbd.integrators.state_space import model_of
 from haugmbd.integrators.step_batch import StepBatch, batch_lengths
@@ -77,6 +77,17 @@ class Rule(NamedTuple):
     own: Mapping[str, float] = MappingProxyType({})
     history: Array = np.zeros((1, 1))
     solve: Routine = SOLVE_STAGE
+
+
+class ImplicitRun(NamedTuple):
+    """All that implicit steps work with: routines, workspace, numbers of a step, of Newton's iteration and of the run, memory."""
+
+    method: MethodRoutines
+    pack: Pack
+    step: Step
+    newton: Newton
+    control: Control
+    memory: MethodMemory
 
 
 @lru_cache(maxsize=4)
@@ -170,8 +181,8 @@ class Implicit(Integrator):
         tol = self.newton_tol
         return max(self.newton_tol_of(model.length), min(tol, LEAST_TOL) * model.length) / tol
 
-    def batches(self, problem: Problem, k1: Array, t_end: float) -> Iterator[StepBatch]:
-        """Advance to `t_end`; yield a batch of steps at a time."""
+    def begin(self, problem: Problem, k1: Array, t_end: float) -> ImplicitRun:
+        """Return what the steps of a run to `t_end` work with; k1: (ny,) the rates at its start."""
         pack, model = implicit_pack(problem, type(self).__name__, self.newton), model_of(problem.state_space, "")
         control, ny = self.control(problem, t_end), problem.y.size
         workspace_array(pack, "ANGLE_RATE")[:] = k1[ny - workspace_array(pack, "ANGLE_RATE").size :]
@@ -190,16 +201,23 @@ class Implicit(Integrator):
             curved=self.newton.curved,
         )
         saved = np.zeros(ny + sum(workspace_array(pack, name).size for name in STEP_MEMORY))
-        lengths = batch_lengths(problem)
         method = MethodRoutines(rule.solve, tangents_of(model, pack), rule.place, rule.predict, rule.close)
         resolve(*method, pack, problem.watch.pack, problem.events.look, problem.events.pack)
+        memory = MethodMemory(rule.history, saved, problem.watch, problem.events)
+        return ImplicitRun(method, pack, step, newton, control, memory)
+
+    def batches(self, problem: Problem, k1: Array, t_end: float) -> Iterator[StepBatch]:
+        """Advance to `t_end`; yield a batch of steps at a time."""
+        model, ny = model_of(problem.state_space, ""), problem.y.size
+        method, pack, step, newton, control, memory = self.begin(problem, k1, t_end)
+        lengths = batch_lengths(problem)
         while control.t < t_end:
             n = next(lengths)
             steps = ImplicitSteps(
                 np.empty(n), np.empty((n, ny)), np.zeros((n, ny)), np.empty((n, workspace_array(pack, "LAMBDA").size))
             )
             control.n_rejected = 0.0
-            memory = MethodMemory(rule.history, saved, problem.watch, problem.events)
+            memory = memory._replace(watch=problem.watch, events=problem.events)
             code, done = run(method, pack, step, newton, control, problem.options, memory, problem.y, steps)
             for name in ROWS if code == OK else (*ROWS, *EVIDENCE):
                 workspace_array(problem.pack, name).ravel()[:] = workspace_array(pack, name).ravel()

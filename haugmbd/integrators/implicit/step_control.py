@@ -200,8 +200,8 @@ def try_step(
     return OK, method.close(P, step, control, memory.history, y)
 
 
-@released
-def run_entry(
+@kernel
+def make_steps(
     method: MethodRoutines,
     P: Pack,
     step: Step,
@@ -255,6 +255,22 @@ def run_entry(
             if watch_events(memory.events, t, y, steps.y_dot[done - 1]) or rows:
                 return OK, done
     return OK, done
+
+
+@released
+def run_entry(
+    method: MethodRoutines,
+    P: Pack,
+    step: Step,
+    newton: Newton,
+    control: Control,
+    options: Options,
+    memory: MethodMemory,
+    y: Array,
+    steps: ImplicitSteps,
+) -> tuple[int, int]:
+    """Make steps, see `make_steps`."""
+    return make_steps(method, P, step, newton, control, options, memory, y, steps)
 
 
 run = DirectCall(run_entry)

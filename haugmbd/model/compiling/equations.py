@@ -20,8 +20,11 @@ import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.constraints.base import Primitive
+from haugmbd.constraints.equations.cd import CD
 from haugmbd.constraints.equations.coupling import CouplingRow
 from haugmbd.constraints.equations.curve import PointOnCurveRow
+from haugmbd.constraints.equations.dp1 import DP1
+from haugmbd.constraints.equations.dp2 import DP2
 from haugmbd.constraints.equations.pose import PoseRow
 from haugmbd.constraints.equations.rope import RopeRow
 from haugmbd.constraints.joint import Joint
@@ -40,6 +43,10 @@ SEVERAL_LINES = np.array([kind in OF_SEVERAL_LINES for kind in ROW_KINDS])
 """(kinds,) The same by number."""
 REAL_COLUMNS = 3
 """Least number of constants of a row."""
+
+
+VECTORS_FIRST = {CD: 0, DP2: 1, DP1: 2}
+"""How many of the markers of a row are vectors, before its points."""
 
 
 class Equations(NamedTuple):
@@ -103,12 +110,24 @@ def read_equations(joints: Sequence[Joint], given: Given, number: Numbering) -> 
     rows = np.array(_rows_of(given, first), dtype=np.int64)
     used = [p.markers() for p in objects]
     uses, at = _uses(used, owners, uniform, len(joints), number)
-    numbers = number.markers(uses.bodies, uses.x_bar)
+    numbers = number.markers(uses.bodies, uses.x_bar, () if uniform else _origins(objects, used, [joints[k] for k in owners]))
     e = _empty(first, objects, rows, used)
     _put_objects(e, objects, rows, used, at, numbers, number)
     for group in uniform:
         _put_uniform(e, group, uses.first, numbers)
     return e
+
+
+def _origins(objects: Sequence[Primitive], used: Sequence[Sequence[tuple[Any, Array]]], joints: Sequence[Joint]) -> list[Any]:
+    """Return where the markers of rows come from: a vector or a point of the `vectors` of their joint; None for others.
+
+    A vector and a point of equal numbers may be the same array, and are apart.
+    """
+    found: list[Any] = []
+    for p, markers, joint in zip(objects, used, joints, strict=True):
+        vectors = VECTORS_FIRST.get(type(p), -1) if joint.vectors else -1
+        found += [None if vectors < 0 else (id(joint), k < vectors, id(x)) for k, (_, x) in enumerate(markers)]
+    return found
 
 
 def _rows_of(given: Given, first: Ints) -> Iterable[int]:

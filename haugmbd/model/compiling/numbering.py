@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,8 +62,11 @@ class Numbering:
         self._markers: dict[bytes, int] = {}
         self._drivers: dict[Any, int] = {}
 
-    def markers(self, bodies: npt.ArrayLike, x_bar: Array) -> Ints:
-        """Return the numbers of points or vectors x_bar (n, 3) of bodies (n,), given by their numbers."""
+    def markers(self, bodies: npt.ArrayLike, x_bar: Array, origins: Sequence[Any] = ()) -> Ints:
+        """Return the numbers of points or vectors x_bar (n, 3) of bodies (n,), given by their numbers.
+
+        origins: where each comes from, None if that is not known; by default of none
+        """
         keys = np.empty(len(x_bar), dtype=KEY)
         keys["body"], keys["x_bar"] = bodies, x_bar
         if len(keys) >= MANY and not len(self._table) and not self._markers:
@@ -115,11 +119,16 @@ class NumberingByOrigin(Numbering):
         super().__init__(bodies)
         self._places: list[tuple[int, Array]] = []
 
-    def markers(self, bodies: npt.ArrayLike, x_bar: Array) -> Ints:
-        """Return new numbers of points or vectors x_bar (n, 3) of bodies (n,)."""
-        first = len(self._places)
-        self._places += zip(np.asarray(bodies, dtype=np.int64).tolist(), np.asarray(x_bar, dtype=np.float64), strict=True)
-        return np.arange(first, len(self._places))
+    def markers(self, bodies: npt.ArrayLike, x_bar: Array, origins: Sequence[Any] = ()) -> Ints:
+        """Return new numbers of points or vectors x_bar (n, 3) of bodies (n,): one for those of one body and origin."""
+        places, known, found = self._places, dict[Any, int](), []
+        every = zip(np.asarray(bodies, dtype=np.int64).tolist(), np.asarray(x_bar, dtype=np.float64), strict=True)
+        for place, origin in zip(every, origins or repeat(None)):  # noqa: B905  one origin for each, or none
+            number = len(places) if origin is None else known.setdefault((place[0], origin), len(places))
+            if number == len(places):
+                places.append(place)
+            found.append(number)
+        return np.array(found, dtype=np.int64)
 
     def marker(self, body: Body, x_bar: Array) -> int:
         """Return a new number of a point or vector of a body."""

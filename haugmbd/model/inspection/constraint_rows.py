@@ -22,7 +22,7 @@ from haugmbd.errors import UsageError
 from haugmbd.model.drivers_alone import without_forces
 from haugmbd.model.evaluate import evaluate_rows
 from haugmbd.model.explanation import RowExplanation
-from haugmbd.model.inspection.given import model_given, state_given
+from haugmbd.model.inspection.given import model_given, state_of_model
 from haugmbd.model.labels import RowLabel
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -158,16 +158,12 @@ def evaluate(model: Model, state: State | None = None) -> Rows:
     Raises
     ------
     UsageError
-        If model is not a Model or System.
+        If model is not a Model or System, or the state is not of this model.
     ModelError
         If the System has faults.
     """
     model = model_given(model, "evaluate")
-    state = state_given(model, state, "evaluate")
-    if state.flat.shape != model.y0.shape or len(state.r) != model.nb + 1:
-        raise UsageError(
-            f"evaluate got a state of {len(state.r) - 1} bodies, and model {model.name!r} has {model.nb}: start from model.state()."
-        )
+    state = state_of_model(model, state, "evaluate")
     pack = model.borrow()
     alone = without_forces(model, pack)
     if evaluate_rows(alone, state.t, state.flat) != OK:

@@ -62,3 +62,13 @@ def state_given(model: Model, given: Any, who: str) -> State:
     if not isinstance(given, State):
         raise UsageError(f"{who} needs a State, got {given!r:.80}. Start from model.state() and change it with state.replace(...).")
     return given
+
+
+def state_of_model(model: Model, given: Any, who: str) -> State:
+    """Return the state that `who` is given, by default the modelled one; UsageError also for a state of another model."""
+    state = state_given(model, given, who)
+    if state.flat.shape != model.y0.shape or len(state.r) != model.nb + 1:
+        raise UsageError(
+            f"{who} got a state of {len(state.r) - 1} bodies, and model {model.name!r} has {model.nb}: start from model.state()."
+        )
+    return state

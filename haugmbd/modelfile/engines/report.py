@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from haugmbd.deprecated import public_class
+from haugmbd.simulation.results.study_data import Columns, StudyData, column
 
 
 @public_class
-@dataclass(frozen=True)
-class EngineCheck:
+@dataclass(frozen=True, repr=False)
+class EngineCheck(StudyData):
     """Accelerations of one mechanism by this package and by another engine.
 
     Attributes
@@ -37,6 +40,10 @@ class EngineCheck:
     tol: float
     notes: tuple[str, ...]
     interrupted: bool = False
+
+    def _columns(self) -> Columns:
+        values = np.array(list(self.relative.values()), dtype=np.float64)
+        return {"body": column(list(self.relative)), "relative difference": values, "within tol": values <= self.tol}
 
     @property
     def worst(self) -> float:

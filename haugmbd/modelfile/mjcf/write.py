@@ -3,7 +3,7 @@ r"""write_mjcf: a System as a model of MuJoCo: a tree of bodies, and equalities 
 tree    RJ hinge, TJ slide, SJ ball, CJ hinge and slide, UJ two hinges, Planar two slides and a hinge, PointOnLine a slide and a ball,
         PointInPlane two slides and a ball, Fixed no joint; free bodies
 cut     SJ connect, Fixed weld, RJ two connects on its axis; couplings of one or two coordinates are equalities of joints
-others  rods, ropes, springs between points, couplings of many coordinates and constant forces: see `write_tendons`
+others  rods, ropes, springs between points, couplings of many coordinates and constant forces, motors: see `write_tendons`
 RSDA, JointSpring of a hinge or slide: stiffness, damping, springref
 shapes  boxes, spheres and cylinders are geoms that touch nothing
 speeds  a keyframe "modelled"
@@ -90,9 +90,9 @@ def write_mjcf(system: System, path: str | FilePath, *, leave_out: bool = False)
     Notes
     -----
     Loops and couplings become equality constraints, which are soft in MuJoCo; rods, ropes over points and springs between points become
-    tendons, and constant forces actuators, which `read_mjcf(path, control={})` reads. MuJoCo requires moments of inertia about all axes:
-    slender rods get one of 1e-9 of their largest, and the result says so. Velocities become a keyframe: `read_mjcf(path,
-    key="modelled")` reads the file with them.
+    tendons; constant forces and motors become actuators, which `read_mjcf(path, control={})` reads. MuJoCo requires moments of inertia
+    about all axes: slender rods get one of 1e-9 of their largest, and the result says so. Velocities become a keyframe:
+    `read_mjcf(path, key="modelled")` reads the file with them.
     Source: MuJoCo's documentation, XML reference.
     """
     path = checked(system, path, ".xml")
@@ -106,7 +106,7 @@ def write_mjcf(system: System, path: str | FilePath, *, leave_out: bool = False)
     _refuse_deep_nests(path, branches)
     undrawn: list[str] = []
     strings = Strings({id(body): [] for body in system.bodies})
-    loads = [load for load in loads_in_tree(held, cut, REMEDY, faults) if not pull(strings, load, system.ground, undrawn)]
+    loads = [load for load in loads_in_tree(held, cut, REMEDY, faults) if not pull(strings, load, system.ground, branches, undrawn)]
     springs = _springs(loads, undrawn, faults)
     cut = [joint for joint in cut if not tie(strings, joint, branches)]
     inside: dict[int, list[str]] = {id(body): [] for body in system.bodies}
@@ -174,7 +174,10 @@ def _springs(loads: list[ForceElement], left: list[str], faults: list[Fault]) ->
             found.setdefault(id(stop[0]), {})["range"] = numbers(np.clip(stop[1:], -FAR, FAR))
             left.append(f"{load.where}: {'restitution' if load.impulsive else 'stiffness and damping'} of its stops")
         else:
-            holds = "one RSDA without actuator on an RJ or CJ, or one linear JointSpring on an RJ or TJ, and a JointLimit on an RJ or TJ"
+            holds = (
+                "springs between points, constant forces, torques, JointForce and Motor without rotor on joints of the tree, one RSDA "
+                "without actuator on an RJ or CJ, or one linear JointSpring on an RJ or TJ, and a JointLimit on an RJ or TJ"
+            )
             what = f"the file holds no such {kind_of(load)}; of loads it holds {holds}"
             faults.append(Fault(load.where, what, REMEDY))
     return found

@@ -5,6 +5,7 @@ r"""What MJCF says by sites, tendons, actuators and small bodies: rods, ropes, s
     sum c_k q_k = 0              a fixed tendon, whose length an equality holds
     PointForce, Torque           an actuator at a site with the constant bias 1 and the force as its gear: along the axes of a site of the
                                  world, or of the body; `read_mjcf(control={})` reads it
+    JointForce, Motor            an actuator of each hinge or slide: the constant force is its bias, and a control is added to it
     others that close loops      TJ, CJ, Planar, UJ, PointOnLine, PointInPlane: a carriage without a weight worth the name on the joints
                                  that the first body has, closed to the second one by a weld, two connects, or one
 
@@ -28,7 +29,7 @@ from haugmbd.forces.base import ForceElement
 from haugmbd.joints import CJ, TJ, UJ, CoordinateFunction, Coupling, Distance, Planar, PointInPlane, PointOnLine, Rope
 from haugmbd.math import euler_parameters
 from haugmbd.math.euler_parameters import cross
-from haugmbd.modelfile.exports import Branch, constant_terms, element, numbers
+from haugmbd.modelfile.exports import Branch, constant_along, constant_terms, element, numbers
 from haugmbd.modelfile.mjcf.equalities import coordinate_name
 
 CARRIAGE, LEAST = 1e-9, 1e-13
@@ -94,13 +95,27 @@ def _ends(joint: Any) -> list[tuple[Body, Array]]:
     return []
 
 
-def pull(strings: Strings, load: ForceElement, ground: Body, left: list[str]) -> bool:
+def pull(strings: Strings, load: ForceElement, ground: Body, branches: list[Branch], left: list[str]) -> bool:
     """Add the tendon or the actuator of a load that is one, and return whether it is;  left: facts for the report."""
     if type(load) is TSDA:
         return _spring(strings, load)
     if isinstance(load, PointForce | Torque):
         return _force(strings, load, ground, left)
-    return False
+    return _motors(strings, load, branches, left)
+
+
+def _motors(strings: Strings, load: ForceElement, branches: list[Branch], left: list[str]) -> bool:
+    """Add constant forces along coordinates of joints of the tree."""
+    along = constant_along(load)
+    names = [coordinate_name(q, branches) for q, _ in along]
+    if not along or not all(names):
+        return False
+    for n, (joint, (_, force)) in enumerate(zip(names, along, strict=True), start=1):
+        law = {"gaintype": "fixed", "gainprm": "1 0 0", "biastype": "affine", "biasprm": numbers((force, 0.0, 0.0))}
+        name = load.name if len(along) == 1 else f"{load.name} {n}"
+        strings.actuators.append(element("general", name=name, joint=joint, **law))
+    left.append(f"{load.where} is an actuator in the file: read_mjcf(path, control={{}}) reads it")
+    return True
 
 
 def _spring(strings: Strings, load: TSDA) -> bool:

@@ -15,12 +15,13 @@ from haugmbd.bodies.frame import Frame, triad
 from haugmbd.bodies.inertia import MassProperties
 from haugmbd.bodies.shapes import Shape
 from haugmbd.constraints.joint import Joint
+from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import Fault
 from haugmbd.forces import RSDA, JointSpring
-from haugmbd.joints import RJ, SJ, TJ, Coupling, Fixed, Planar
+from haugmbd.joints import RJ, SJ, TJ, UJ, Coupling, Fixed, Planar
 from haugmbd.math import euler_parameters
 from haugmbd.modelfile.imports import SUBSTITUTE_PART, Limit, Transform, heavy, substitute
-from haugmbd.modelfile.urdf.robot import SIDECAR, SLIDING, TURNING, Loop, Robot, UrdfJoint
+from haugmbd.modelfile.urdf.robot import MOVING, SIDECAR, SLIDING, TURNING, UNIVERSAL, Loop, Robot, UrdfJoint
 from haugmbd.modelfile.urdf.tree import Group, groups, physical, poses, without_rounding
 from haugmbd.modelfile.urdf.visual import Meshes, shape_of
 from haugmbd.system.system import System
@@ -76,7 +77,7 @@ def mechanism(robot: Robot, q: Mapping[str, float], gravity: Any, choices: Choic
         _add_couplings(built, robot)
     for loop in robot.loops:
         _add_loop(built, loop, bodies)
-    built.warnings.extend((*heavy("link", built.system.bodies), *robot.undrawn, *choices.meshes.warnings))
+    built.warnings.extend((*heavy("link", built.system.bodies), *robot.warnings, *choices.meshes.warnings))
     made = {joint.name: joint for joint in built.system.joints}
     for name, joint in robot.joints.items():
         if joint.limits is not None and (joint.mimic is None or choices.free_mimic) and name in made:
@@ -141,6 +142,8 @@ def _add_joint(built: Built, joint: UrdfJoint, bodies: Mapping[str, Body], frame
         made = Planar(joint.name, i, j, point=frame.r, normal=axis)
     elif joint.type == "spherical":
         made = SJ(joint.name, i, j, point=frame.r)
+    elif joint.type == UNIVERSAL and joint.second is not None:
+        made = UJ(joint.name, i, j, point=frame.r, axis_i=axis, axis_j=frame.A @ joint.second)
     elif joint.type == "fixed":
         made = Fixed(joint.name, i, j, point=frame.r)
     if made is not None:
@@ -203,3 +206,34 @@ def sidecar_loops(robot: Robot, pairs: list[tuple[str, str, str]], file: str) ->
             number = len(robot.loops) + 1
             ends = (links[0], links[1])
             robot.loops.append(Loop(f"loop {number}", kind, ends, (origin, origin), np.array((0.0, 0.0, 1.0)), SIDECAR))
+
+
+AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
+
+
+def replace_joints(robot: Robot, kinds: Mapping[str, str], file: str) -> list[str]:
+    """Make joints what a sidecar file says that they are, and return that as texts; a fault for a joint that another one follows.
+
+    Names that the URDF does not have are warnings: programs that read these files pass over them.
+    """
+    told = []
+    leaders = {joint.mimic[0]: joint.name for joint in robot.joints.values() if joint.mimic is not None}
+    for name, kind in kinds.items():
+        joint = robot.joints.get(name)
+        if joint is None:
+            robot.warnings.append(
+                f"joint_name: there is no joint {name!r}{did_you_mean(name, robot.joints)}, so that none is replaced"
+            )
+            continue
+        if name in leaders:
+            what = f"joint_name: joint {name!r} becomes {kind}, and joint {leaders[name]!r} follows its coordinate"
+            robot.faults.append(Fault(file, what, "Remove the <mimic>, or the joint from joint_name."))
+        was = joint.type
+        lost = [word for word, there in (("limits", joint.limits), ("mimic", joint.mimic), ("damping", joint.damping)) if there]
+        joint.limits, joint.mimic, joint.damping = None, None, 0.0
+        joint.type = {"SPHERICAL": "spherical", "FIXED": "fixed"}.get(kind, UNIVERSAL)
+        if joint.type == UNIVERSAL:
+            joint.axis, joint.second = (np.array(AXES[letter]) for letter in kind[-2:])
+        without = f", without its {' and '.join(lost)}" if lost and was in MOVING else ""
+        told.append(f"joint {name!r} is {joint.type} in place of {was}, as joint_type says{without}")
+    return told

@@ -13,7 +13,7 @@ from haugmbd.deprecated import check_keywords
 from haugmbd.errors import Fault, ModelFileError, UsageError
 from haugmbd.modelfile.imports import ImportReport, LoopClosure, add_stops, close_joints, felt, read_stiffness
 from haugmbd.modelfile.text import MAX_BYTES_BY_HAND, decode, read_bounded
-from haugmbd.modelfile.urdf.mechanism import Built, Choices, mechanism, sidecar_loops
+from haugmbd.modelfile.urdf.mechanism import Built, Choices, mechanism, replace_joints, sidecar_loops
 from haugmbd.modelfile.urdf.robot import Robot, robot_of
 from haugmbd.modelfile.urdf.sidecar import read_sidecar
 from haugmbd.modelfile.urdf.tree import carrying, coordinates, guided
@@ -121,7 +121,7 @@ def read_urdf(
         raise UsageError(f"q = {q!r:.60} must be a dict of coordinates by joints, such as {{'elbow': 0.3}}.")
     path = path_of(path)
     robot = _robot(path, allow_code)
-    unread = _read_loops(robot, path_of(loops, "loops")) if loops is not None else []
+    replaced, unread = _read_loops(robot, path_of(loops, "loops")) if loops is not None else ([], [])
     _raise(path, robot.faults)
     pose = coordinates(robot, q)
     folder = Meshes(path.parent, path.parent if meshes is None else path_of(meshes, "meshes"))
@@ -144,7 +144,7 @@ def read_urdf(
         report,
         q=pose,
         ignored=tuple(ignored),
-        substituted=(*report.substituted, *stops.substituted),
+        substituted=(*replaced, *report.substituted, *stops.substituted),
         warnings=(*report.warnings, *changed, *stops.warnings),
     )
     return system
@@ -185,15 +185,18 @@ def _expanded(path: FilePath, allow_code: bool) -> bytes:
     return text.encode()
 
 
-def _read_loops(robot: Robot, path: FilePath) -> list[str]:
-    """Append the loops of a sidecar file, and return its keys that are not read. Raise ModelFileError if it is not a sidecar file."""
+def _read_loops(robot: Robot, path: FilePath) -> tuple[list[str], list[str]]:
+    """Append the loops of a sidecar file, and make joints what it says; return that, and its keys that are not read.
+
+    Raise ModelFileError if it is not a sidecar file.
+    """
     data = read_bounded(path, MAX_BYTES_BY_HAND)
     try:
-        pairs, unread = read_sidecar(decode(data))
+        sidecar = read_sidecar(decode(data))
     except UsageError as error:
         raise ModelFileError(str(path), [Fault("the whole file", str(error).rstrip("."), "")]) from None
-    sidecar_loops(robot, pairs, str(path))
-    return unread
+    sidecar_loops(robot, sidecar.loops, str(path))
+    return replace_joints(robot, sidecar.joints, str(path)), sidecar.unread
 
 
 def _raise(path: FilePath, faults: list[Fault]) -> None:

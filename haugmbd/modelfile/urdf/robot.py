@@ -31,6 +31,8 @@ JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "plan
 """Those of ROS, and the spherical joints of Bullet."""
 TURNING, SLIDING = ("revolute", "continuous"), ("prismatic",)
 MOVING = TURNING + SLIDING
+UNIVERSAL = "universal"
+"""The type of a joint that a sidecar file makes of one of a URDF, which has no such type."""
 LOOP_TYPES = ("revolute", "continuous", "prismatic", "spherical", "fixed")
 URDF_PLUS = "URDF+ <loop>"
 LOOP_JOINT = "<loop_joint>"
@@ -84,6 +86,8 @@ class UrdfJoint:
     limits: tuple[float, float] | None = None
     effort: float = 0.0
     mimic: tuple[str, float, float] | None = None
+    second: Array | None = None
+    """The second axis, of a universal joint, in the frame of the joint. A URDF has none; a sidecar file makes them."""
 
 
 class Loop(NamedTuple):
@@ -107,7 +111,7 @@ class Robot:
     loops: list[Loop] = field(default_factory=list)
     ignored: Counter[str] = field(default_factory=Counter)
     faults: list[Fault] = field(default_factory=list)
-    undrawn: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
     root: str = ""
 
     def fault(self, line: int, where: str, what: str, remedy: str) -> None:
@@ -250,7 +254,7 @@ def _read_visual(robot: Robot, element: Element, colors: dict[str, Element], whe
     if solid.tag == "cylinder":
         numbers = np.append(numbers, _number(robot, solid, "length", 0.0, where))
     if len(robot.faults) > before:  # what is drawn changes no motion
-        robot.undrawn += [f"{fault.where}: the {solid.tag} is not drawn: {fault.what}" for fault in robot.faults[before:]]
+        robot.warnings += [f"{fault.where}: the {solid.tag} is not drawn: {fault.what}" for fault in robot.faults[before:]]
         del robot.faults[before:]
         return None
     return Visual(pose, solid.tag, numbers, _color(element, colors), solid.attributes.get("filename", ""), solid.line)

@@ -2,8 +2,10 @@ r"""The sidecar file of Extended URDF, which closes loops of a URDF:
 
     closed_loop: [[frameA, frameB], [frameC, frameD]]       names of links or joints
     type: ['6d', '3d']                                      the frames coincide; their points coincide
+    joint_name: [jointA, jointB]                            joints that are others than the URDF can say
+    joint_type: [SPHERICAL, UJOINT_XY]                      a ball; a universal joint of these two axes of the joint's frame; FIXED
 
-Only these two keys are read, in YAML's flow form or as lists with dashes; other keys are reported. No YAML library is needed, and no tag,
+Only these keys are read, in YAML's flow form or as lists with dashes; other keys are reported. No YAML library is needed, and no tag,
 anchor or document of YAML is understood.
 Source: Extended URDF, as robots with closed loops for Pinocchio are published.
 """
@@ -12,7 +14,7 @@ from __future__ import annotations
 
 import re
 from textwrap import dedent
-from typing import Any
+from typing import Any, NamedTuple
 
 from haugmbd.errors import UsageError
 
@@ -25,20 +27,41 @@ KEY = re.compile(r"^([A-Za-z_][\w ]*?)\s*:(?:\s+(.*))?$", re.ASCII)
 MAX_DEPTH = 3
 MAX_LOOPS = 10_000
 TYPES = {"3d": "spherical", "6d": "fixed"}
+KIND = re.compile(r"SPHERICAL|FIXED|UJOINT_(?:X[YZ]|Y[XZ]|Z[XY])")
 
 
-def read_sidecar(text: str) -> tuple[list[tuple[str, str, str]], list[str]]:
-    """Return (type, frame A, frame B) of each loop, and the keys that are not read. Raise UsageError for anything else."""
+class Sidecar(NamedTuple):
+    """A sidecar file: (type, frame A, frame B) of each loop, the kind of joints that are replaced, and the keys that are not read."""
+
+    loops: list[tuple[str, str, str]]
+    joints: dict[str, str]
+    unread: list[str]
+
+
+def read_sidecar(text: str) -> Sidecar:
+    """Return what a sidecar file says. Raise UsageError for anything else."""
     sections = _sections(text)
     pairs = _value(sections.pop("closed_loop", ""), "closed_loop")
     types = _value(sections.pop("type", ""), "type")
+    names, kinds = (_value(sections.pop(key, "[]"), key) for key in ("joint_name", "joint_type"))
     if not isinstance(pairs, list) or not all(_pair(pair) for pair in pairs):
         raise UsageError("closed_loop must be a list of pairs of frames, such as [[frameA, frameB]]")
     if isinstance(types, str):
         types = [types] * len(pairs)
     if not isinstance(types, list) or len(types) != len(pairs) or not all(isinstance(x, str) and x.lower() in TYPES for x in types):
         raise UsageError(f"type must be a list of {len(pairs)} of '3d' and '6d', one for each loop, got {types!r:.80}")
-    return [(TYPES[kind.lower()], a, b) for kind, (a, b) in zip(types, pairs, strict=True)], sorted(sections)
+    loops = [(TYPES[kind.lower()], a, b) for kind, (a, b) in zip(types, pairs, strict=True)]
+    return Sidecar(loops, _replaced(names, kinds), sorted(sections))
+
+
+def _replaced(names: Any, kinds: Any) -> dict[str, str]:
+    """Return the kinds of the joints that are replaced."""
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise UsageError(f"joint_name must be a list of joints, each once, got {names!r:.80}")
+    if not isinstance(kinds, list) or len(kinds) != len(names) or not all(isinstance(x, str) and KIND.fullmatch(x) for x in kinds):
+        wanted = "SPHERICAL, FIXED and UJOINT_XY, UJOINT_ZX or other two axes, one for each joint of joint_name"
+        raise UsageError(f"joint_type must be a list of {len(names)} of {wanted}, got {kinds!r:.80}")
+    return dict(zip(names, kinds, strict=True))
 
 
 def _pair(value: Any) -> bool:

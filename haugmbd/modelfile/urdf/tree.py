@@ -20,7 +20,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.deprecated import did_you_mean
 from haugmbd.errors import UsageError
 from haugmbd.modelfile.imports import IDENTITY, Transform
-from haugmbd.modelfile.urdf.robot import SLIDING, TURNING, Robot, UrdfJoint
+from haugmbd.modelfile.urdf.robot import SLIDING, TURNING, UNIVERSAL, Robot, UrdfJoint
 from haugmbd.modelfile.values import finite
 from haugmbd.tolerances import ROUNDING, rounding_of_inertia
 
@@ -66,7 +66,7 @@ def guided(robot: Robot, merge_fixed: bool) -> frozenset[str]:
     """Return those and, of a robot with loops, all groups without mass that joints connect: loops may give the motion of their ends."""
     found = groups(robot, merge_fixed)
     leader = {link: first for first, group in found.items() for link in group.poses}
-    moved = {leader[joint.child] for joint in robot.joints.values() if joint.type in (*TURNING, *SLIDING, "spherical")}
+    moved = {leader[joint.child] for joint in robot.joints.values() if joint.type in (*TURNING, *SLIDING, "spherical", UNIVERSAL)}
     light = frozenset(first for first in moved if found[first].inertia is None)
     ends = any(joint.type == "spherical" for joint in robot.joints.values())
     return light if robot.loops or ends else carrying(robot, merge_fixed)

@@ -27,6 +27,7 @@ from haugmbd.contact.points import Kinematics
 from haugmbd.errors import HaugmbdError, SimulationError, UsageError
 from haugmbd.impacts.contact_problem import SLIP, STICK, ContactProblem, Forces, Key, NoAcceleration, PointMode
 from haugmbd.impacts.frictional_impulse import Struck
+from haugmbd.impacts.single_point_impact import PointImpacts
 from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.default_number import DefaultNumber
 from haugmbd.integrators.events import Event, EventRecord
@@ -35,11 +36,10 @@ from haugmbd.integrators.explicit.runge_kutta import RungeKutta
 from haugmbd.model.inspection.length import units_of_state
 from haugmbd.model.state import State
 from haugmbd.simulation.hybrid.moreau_jean_step import drift
+from haugmbd.simulation.hybrid.shape_flight import FIRST_STEPS, FLIES, MEETS, MOST_STEPS, PARTED, shape_flights
 
 TOUCH = 1e-10
 """Relative to the size: a smaller gap touches."""
-PARTED = 1e-13
-"""Relative to the size: a point that has bounced, and has gone a shorter way, has not come back: less is rounding of its gap."""
 LEAN = 1e-12
 """Relative to the size: a point that has just opened may fall below zero by this rounding before it counts as met."""
 REST = 1e-9
@@ -49,6 +49,8 @@ SLOW_PARTING = 1e-4
 acceleration."""
 SPEED_ROUNDING = 1e-13
 """Relative to the size, per second: what rounding leaves of a slip speed that is zero."""
+SPEED_NOISE = 1e-11
+"""Relative to the size and to the largest velocity: what rounding leaves of the velocity of a point."""
 REST_HEIGHT = 1e-12
 """Relative to the size: a bounce that rises less is at rest."""
 LAWFUL = 1e-11
@@ -61,6 +63,8 @@ FEATURE = 1e-7
 """Relative to the size: a point whose gap is this small is there as long as its pair of features is."""
 PASSED = 1e-8
 """Relative to the size: a point whose features end within this way, which is ten times what a corner may be beside a face, passes by."""
+BESIDE = 1e-6
+"""Relative to the size: an open point with a larger gap does not switch with another one."""
 TOGETHER = 1e-8
 """Guards that are smaller than this at a switch, relative to their sizes, switch with it."""
 SLOW_SLIP = 1e-6
@@ -72,6 +76,8 @@ SIDEWAYS = 1e-11
 would follow in steps of |v_T| m / (mu N)."""
 ASIDE = 5e-9
 """Relative to the size, per second: velocity across the direction that a point keeps while it comes to rest; more takes a shorter step."""
+ZERO_OF_GUARD = 1e-15
+"""A guard that is as small is rounding."""
 LEAST_STEP = 1e-12
 """Relative to |t| + 1 s."""
 STOPS_TOO = 1e-7
@@ -122,6 +128,8 @@ class FrictionalMotion:
         self.method = method
         self._tableau = tableau_of(method)
         self.size = max(problem.length, float(np.abs(problem.velocities(y)[:, :0]).max(initial=0.0)))
+        self.flights = shape_flights(problem, method, self.size)
+        self._impacts = PointImpacts(problem, REST_HEIGHT * self.size, REST * self.size, SPEED_NOISE * self.size)
         self.modes: dict[Key, PointMode] = {}
         self.bounced: dict[Key, tuple[float, float]] = {}
         """Gap rate and gap of points that have just parted."""
@@ -244,10 +252,17 @@ class FrictionalMotion:
         return bool((f[:, 0] >= -LAWFUL * size).all() and (room[sticks] >= -LAWFUL * size).all())
 
     def _gap_guards(self, at: Step) -> list[Violated]:
-        """Return the gaps of open points, relative to the size."""
-        keys, gaps = self.problem.near(at.y, np.inf)
-        found, closed = [], {c for c, _ in self.modes}
-        for key, gap in zip(keys, gaps.tolist(), strict=True):
+        """Return the gaps of open points, relative to the size: those that may switch with another, and the least of all others."""
+        found: list[Violated] = []
+        keys, gaps = self.problem.points.near(at.y, np.inf)
+        if not len(gaps):
+            return found
+        closed = {c for c, _ in self.modes}
+        noted = np.isin(keys[:, 0], [*closed, *(c for c, _ in (*self.bounced, *self.near))])
+        looked = noted | (gaps <= BESIDE * self.size)
+        looked[np.argmin(np.where(noted, np.inf, gaps))] = True
+        for (c, feature), gap in zip(keys[looked].tolist(), gaps[looked].tolist(), strict=True):
+            key = c, feature
             if key in self.modes:
                 continue
             if key in self.bounced:
@@ -255,7 +270,7 @@ class FrictionalMotion:
                 clear = rate * after > PARTED * self.size
                 found.append(Violated((gap - first) / after / rate if clear else 1.0, key, "open"))
             else:
-                beside = LEAN * self.size if key[0] in closed else 0.0  # another feature of a contact that touches
+                beside = LEAN * self.size if c in closed else 0.0  # another feature of a contact that touches
                 found.append(Violated((gap + self.near.get(key, beside)) / self.size, key, "open"))
         return found
 
@@ -335,6 +350,11 @@ class FrictionalMotion:
         if self.h == 0.0:
             self.h = self._first_step()
         while self.t < stop:
+            hit = self._fly(stop, done)
+            if hit:
+                return done, hit
+            if not self.t < stop or time.perf_counter() > self.until:
+                break
             limit = self.h_closed if self.modes and adaptive else np.inf
             h = min(self.h, limit, getattr(self.method, "h_max", np.inf))
             last = self.t + h >= stop - 1e-3 * h
@@ -373,6 +393,30 @@ class FrictionalMotion:
             if self.ended_by is not None or time.perf_counter() > self.until:
                 return done, []
         return done, []
+
+    def _fly(self, stop: float, done: list[tuple[float, Array]]) -> list[Violated]:
+        """Make steps in compiled code while all points are open, as far as they are plain; return the guards at their zero."""
+        if self.modes or self.events or self.flights is None:
+            return []
+        self.flights.begin(self.t_switch, self.bounced, self.near)
+        most, what = FIRST_STEPS, FLIES
+        while what == FLIES and self.t < stop and time.perf_counter() <= self.until:
+            flown = self.flights.next(self.t, self.y, self.y_dot, self.h, stop, most)
+            what, most, self.h = flown.what, min(2 * most, MOST_STEPS), flown.h
+            self.rejected += flown.rejected
+            if not len(flown.t):
+                break
+            end = Step(
+                float(flown.t[-1]), flown.y[-1].copy(), flown.y_dot[-1].copy(), self.problem.open_forces(flown.y_dot[-1]), 0.0
+            )
+            done.extend(zip(flown.t[:-1].tolist(), flown.y[:-1], strict=True))
+            self._accept(end)
+            self.steps += len(flown.t) - 1
+            done.append((self.t, self.y))
+            if what == MEETS:
+                met = set(flown.met)
+                return [g for g in self._gap_guards(end) if g.value <= TOGETHER or (g.key[0] in met and g.value <= BESIDE)]
+        return []
 
     def _within_tolerance(self, step: float, last: bool) -> tuple[Step, float, bool]:
         """Return the end of a step, shortened until its error is within the tolerances, its length, and whether it ends at the stop."""
@@ -479,21 +523,29 @@ class FrictionalMotion:
 
     def _dip(self, end: Step) -> float | None:
         """Return a time inside of a step at which a gap that is open at both ends is least, and closed by its cubic; None without one."""
-        before, after = self.problem.gap_rates(self.y), self.problem.gap_rates(end.y)
+        (keys, g_0, v_0), (keys_after, g_1, v_1) = self.problem.gap_rates(self.y), self.problem.gap_rates(end.y)
         h, found = end.t - self.t, None
-        for key, (g_0, v_0) in before.items():
-            if key in self.modes or key not in after:
-                continue
-            g_1, v_1 = after[key]
-            if g_0 <= TOUCH * self.size or g_1 <= 0.0 or not (v_0 < 0.0 < v_1):
+        falls, rises = (g_0 > TOUCH * self.size) & (v_0 < 0.0), (g_1 > 0.0) & (v_1 > 0.0)
+        if not (falls.any() and rises.any()):
+            return None
+        after = {
+            (c, feature): n for n, (c, feature) in zip(np.flatnonzero(rises).tolist(), keys_after[rises].tolist(), strict=True)
+        }
+        for k, (c, feature) in zip(np.flatnonzero(falls).tolist(), keys[falls].tolist(), strict=True):
+            n = after.get((c, feature), -1)
+            # x (1 - x) <= 1 / 4 bounds what the rates take from the smaller gap
+            if n < 0 or min(g_0[k], g_1[n]) > 0.25 * h * max(-v_0[k], v_1[n]) or (c, feature) in self.modes:
                 continue
             x = np.linspace(0.0, 1.0, 33)
             cubic = (
-                g_0 * (1 + 2 * x) * (1 - x) ** 2 + h * v_0 * x * (1 - x) ** 2 + g_1 * x**2 * (3 - 2 * x) + h * v_1 * x**2 * (x - 1)
+                g_0[k] * (1 + 2 * x) * (1 - x) ** 2
+                + h * v_0[k] * x * (1 - x) ** 2
+                + g_1[n] * x**2 * (3 - 2 * x)
+                + h * v_1[n] * x**2 * (x - 1)
             )
-            k = int(np.argmin(cubic))
-            if cubic[k] < 0.0 and 0 < k < 32:  # noqa: PLR2004
-                t = self.t + float(x[k]) * h
+            least = int(np.argmin(cubic))
+            if cubic[least] < 0.0 and 0 < least < 32:  # noqa: PLR2004
+                t = self.t + float(x[least]) * h
                 found = t if found is None else min(found, t)
         return found
 
@@ -523,11 +575,14 @@ class FrictionalMotion:
             self._shared_beyond = ends[z if clear else h][0]
         self._accept(trial)
         names = {(g.key, g.what) for g in beyond[1] if g.value < 0.0}
-        return [g for g in guards if g.value <= TOGETHER or (g.key, g.what) in names and g.value <= 1e-6]
+        return [g for g in guards if g.value <= TOGETHER or (g.key, g.what) in names and g.value <= BESIDE]
 
     # ------------------------------------------------------------------------------------------------------------ switches
     def turn(self, hit: list[Violated]) -> Turned:
         """Change velocities and modes at the state; return what has happened.  hit: guards at their zero."""
+        alone = self._turn_alone(hit)
+        if alone is not None:
+            return alone
         p, rest = self.problem, REST * self.size
         old, struck = dict(self.modes), dict[Key, Array]()
         met = [g.key for g in hit if g.what == "open"]
@@ -554,7 +609,7 @@ class FrictionalMotion:
             if not keys:
                 break
             kin = p.at(self.y, keys)
-            noise = np.full(len(keys), rest + 1e-11 * float(np.abs(p.velocities(self.y)).max(initial=0.0)) * self.size)
+            noise = np.full(len(keys), rest + SPEED_NOISE * float(np.abs(p.velocities(self.y)).max(initial=0.0)) * self.size)
             noise[[key[0] in {c for c, _ in lost} for key in keys]] = SLOW_SLIP * self.size  # it goes on with another feature
             passing = self._passing([key for key, v, most in zip(keys, kin.v[:, 0], noise, strict=True) if v < -most])
             if passing:
@@ -577,7 +632,9 @@ class FrictionalMotion:
             noise[[key in low for key in keys]] = np.inf
             self._settle(closed, hit)
             chosen = self._chosen(closed, leaving, sliding, hit)
-        self.modes = p.agreed_directions(self.t, self.y, {key: mode for key, mode in chosen.items() if mode is not None})
+        self.modes = p.agreed_directions(
+            self.t, self.y, self._evenly_stuck({key: mode for key, mode in chosen.items() if mode is not None})
+        )
         self.t_switch = self.t
         self.bounced, self.near = {}, {}
         if keys:
@@ -591,6 +648,44 @@ class FrictionalMotion:
         self._rest_first(hit)
         self.restart()
         return Turned(old, dict(self.modes), struck, impacts, [g.key for g in hit if g.what == "slip"], lost)
+
+    def _turn_alone(self, hit: list[Violated]) -> Turned | None:
+        """Return the impact of a point that strikes alone and flies behind it, by compiled code; None for anything else."""
+        if self.flights is None or self.modes or len(hit) != 1 or hit[0].what != "open":
+            return None
+        p, key = self.problem, hit[0].key
+        if any(other != key for other in p.near(self.y, TOUCH * self.size)[0]) or self._passing([key]):
+            return None
+        found = self._impacts.of(key, self.t, self.y)
+        if found is None:
+            return None
+        self.t_switch, self.bounced, self.near = self.t, {key: (found.rate, found.gap)}, {}
+        self.y_dot = self.flights.restart(self.t, self.y)
+        self.forces = p.open_forces(self.y_dot)
+        return Turned({}, {}, {key: found.struck.f[0]}, [found.struck], [], set())
+
+    def _evenly_stuck(self, modes: dict[Key, PointMode]) -> dict[Key, PointMode]:
+        """Return the modes, but let points of a contact stick or slide together where some of them begin to slide, if the laws allow it.
+
+        Where points share a load in many ways, the shares may decide the motion: the cone problem has answers in which one corner of an
+        edge carries nothing, and slides, and the other one sticks. The shortest forces of these modes are others, and end them at once.
+        """
+        stuck = {key[0] for key, mode in modes.items() if mode.mode == STICK}
+        begin = {key for key, mode in modes.items() if mode.mode == SLIP and mode.fixed and key[0] in stuck}
+        if not begin:
+            return modes
+        together = {key: PointMode(STICK) if key in begin else mode for key, mode in modes.items()}
+        forces = self.evaluate(self.t, self.y, together)
+        size = max(float(np.abs(forces.f).max(initial=0.0)), self._force_size)
+        if forces.unique or self.lawful(forces, together, size):
+            return modes if forces.unique else together
+        ways = {c: np.sum([modes[key].hint for key in begin if key[0] == c], axis=0) for c in {c for c, _ in begin}}
+        ways = {c: way / max(float(np.linalg.norm(way)), 1e-300) for c, way in ways.items()}
+        sliding = {key: ways[key[0]] for key, mode in modes.items() if key[0] in ways and (mode.mode == STICK or mode.fixed)}
+        together = {key: PointMode(SLIP, sliding[key], True) if key in sliding else mode for key, mode in modes.items()}
+        forces = self.evaluate(self.t, self.y, together)
+        lawful = not forces.unique and self.lawful(forces, together, size)
+        return together if lawful and self._holds(dict(together), set(), sliding) else modes
 
     def _passing(self, approaching: list[Key]) -> set[Key]:
         """Return the points that approach, and whose features end before they get deeper than rounding: a corner that passes an edge.
@@ -752,7 +847,7 @@ class FrictionalMotion:
         kin = p.at(self.y, keys)
         a = (p.rows_of(kin, keys, p.velocities(y_dot)) - kin.gamma)[:, 0]
         rate = e * np.abs(kin.v[:, 0])
-        noise = REST * self.size + 1e-11 * float(np.abs(p.velocities(self.y)).max(initial=0.0)) * self.size
+        noise = REST * self.size + SPEED_NOISE * float(np.abs(p.velocities(self.y)).max(initial=0.0)) * self.size
         low = (kin.v[:, 0] < -noise) & (a < 0.0) & (rate**2 <= 2.0 * np.abs(a) * REST_HEIGHT * self.size)
         e[low] = 0.0
         return e
@@ -798,31 +893,46 @@ def tableau_of(method: Integrator) -> tuple[Any, Array | None]:
 
 
 def first_zero(value: Callable[[float], float], h: float, width: float) -> float:
-    """Return a zero of value(x) in [0, h], positive or zero at 0 and negative at h, by regula falsi (Illinois) with bisection.
+    """Return a zero of value(x) in [0, h], positive or zero at 0 and negative at h, by Chandrupatla's method.
 
+    The inverse parabola through three points where they are one branch of it, bisection elsewhere: a guard may jump.  A trial is at least
+    half of `width` away from the best point, so that the other side comes as near.
     The last point is on the side where the value is not negative, or nearer to zero than rounding.
+    Source: Chandrupatla, Advances in Engineering Software 28 (1997).
     """
     low, high = 0.0, h
-    at_low, at_high = max(value(0.0), 0.0), value(h)
-    if at_low == 0.0:
+    x, at_x, other, at_other = h, value(h), 0.0, max(value(0.0), 0.0)
+    if at_other == 0.0:
         return 0.0
-    weight_low, weight_high = at_low, at_high
-    for n in range(200):
-        if high - low <= max(width, 4e-16 * h):
+    width, part = max(width, 4e-16 * h), at_x / (at_x - at_other)
+    for _ in range(200):
+        if high - low <= width:
             break
-        x = (low * weight_high - high * weight_low) / (weight_high - weight_low) if n % 4 != 3 else 0.5 * (low + high)  # noqa: PLR2004
-        if not low < x < high:
-            x = 0.5 * (low + high)
-        here = value(x)
-        if here == 0.0 or abs(here) <= 1e-15:
-            return x
-        if here > 0.0:
-            low, at_low, weight_low = x, here, here
-            weight_high *= 0.5
-        else:
-            high, at_high, weight_high = x, here, here
-            weight_low *= 0.5
+        aside = min(0.5 * width / (high - low), 0.5)
+        trial = x + min(max(part, aside), 1.0 - aside) * (other - x)
+        if not low < trial < high:
+            trial = 0.5 * (low + high)
+        here = value(trial)
+        if abs(here) <= ZERO_OF_GUARD:
+            return trial
+        before, at_before = x, at_x
+        if (here > 0.0) != (at_x > 0.0):
+            before, at_before, other, at_other = other, at_other, x, at_x
+        x, at_x = trial, here
+        low, high = (x, other) if x < other else (other, x)
+        part = _inverse_parabola(x, at_x, other, at_other, before, at_before)
     return low if low > 0.0 else high
+
+
+def _inverse_parabola(x: float, at_x: float, other: float, at_other: float, before: float, at_before: float) -> float:
+    """Return where the inverse parabola through three points is zero, as a part of the way from x to `other`; 1 / 2 where it bends back."""
+    if at_before in (at_x, at_other):
+        return 0.5
+    where, height = (x - other) / (before - other), (at_x - at_other) / (at_before - at_other)
+    if not (height * height < where and (1.0 - height) ** 2 < 1.0 - where):
+        return 0.5
+    first = at_x / (at_other - at_x) * at_before / (at_other - at_before)
+    return first + (before - x) / (other - x) * at_x / (at_before - at_x) * at_other / (at_before - at_other)
 
 
 def counted(turns: list[tuple[float, str]], t: float, what: str, most: float) -> None:

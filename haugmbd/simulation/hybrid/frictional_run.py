@@ -14,6 +14,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.contact import Contact
+from haugmbd.contact.two_body_limits import RopeStop
 from haugmbd.diagnostics.run_warnings import Outcome, RunNote, RunStatus, end_of_run
 from haugmbd.errors import EnergyWarning, Fault, ModelError, UsageError, error_text, warn_user
 from haugmbd.impacts.contact_history import ContactSegment
@@ -43,15 +44,15 @@ def check_parts(model: Model, contacts: Sequence[Contact]) -> None:
     remedy = "Leave it out, or make the contacts compliant (law=mbd.Compliant(K))."
     for entry in model.loads:
         load = entry.load
-        if load.is_contact or load.impulsive:
-            what = "a run with friction or shapes at rigid contacts does not take compliant contacts and rigid stops beside them"
+        if load.is_contact:
+            what = "a run with friction or shapes at rigid contacts does not take compliant contacts beside them"
             faults.append(Fault(load.where, what, remedy))
         elif load.is_friction and (load.reads_reaction or getattr(load, "is_exact", False)):
             what = "its friction depends on what its joint carries, which the friction at rigid contacts changes"
             faults.append(Fault(load.where, what, "Take a Viscous law, or leave it out."))
     for contact in contacts:
-        if type(contact) is not Contact and not any(fault.where == contact.where for fault in faults):
-            what = "a run with friction or shapes at rigid contacts does not take stops and ropes beside them"
+        if isinstance(contact, RopeStop) and len(contact.rope.bodies()) > 2:  # noqa: PLR2004
+            what = "a run with friction or shapes at rigid contacts takes ropes between two bodies only beside them"
             faults.append(Fault(contact.where, what, "Make it compliant, or leave it out."))
     network = model.network
     if network is not None and (network.sampled or network.delays):
@@ -193,7 +194,8 @@ class FrictionalRun:
         found: list[str] = []
         p = self.problem
         struck = {key[0] for key in turned.struck}
-        for c, name in enumerate(p.names):
+        touched = sorted(struck | {c for c, _ in (*turned.before, *turned.after)})
+        for c, name in ((c, p.names[c]) for c in touched):
             old = {key: mode for key, mode in turned.before.items() if key[0] == c}
             new = {key: mode for key, mode in turned.after.items() if key[0] == c}
             if (new or c in struck) and not old:
@@ -225,8 +227,8 @@ class FrictionalRun:
     def _note_impact(self, one: Struck, t: float) -> None:
         """Keep an impact; warn where it gains energy."""
         p, n = self.problem, self.problem.n
-        before, after = State.from_y(t, one.before, n), State.from_y(t, one.after, n)
-        impulse = impulse_of(p, before, after, one)
+        before, after = (State.from_y(t, y, n, flat=y) for y in (one.before, one.after))
+        impulse = impulse_of(p, before, after, one) if one.impulse is None else one.impulse
         self.impacts.append(Impact(t, impulse))
         chain = chain_at(p, one, t)
         if chain.text and not any(note.text == chain.text for note in self.notes):

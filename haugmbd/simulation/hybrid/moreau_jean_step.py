@@ -20,7 +20,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.compiled.jit import DirectCall, entry, kernel
-from haugmbd.contact.cone import solve_cone_problem
+from haugmbd.contact.cone import solve_impact
 from haugmbd.contact.islands import ENOUGH, islands_entry
 from haugmbd.contact.islands import OPEN as OPENS
 from haugmbd.contact.islands import SLIP as SLIPS
@@ -384,9 +384,8 @@ class MoreauJeanStepper:
         answer = p.response.columns(np.repeat(pairs, 3, axis=0), np.ascontiguousarray(C.reshape(-1, 12)), t)
         wide = np.repeat(pairs, 3, axis=0)
         b = np.einsum("rsa,rsa->r", C, u_f[wide] * (wide > 0)[:, :, None])
-        b[::3] += shift[some]
         names = ", ".join(dict.fromkeys(p.names[c] for c in points.keys[some, 0].tolist()))
-        solved = solve_cone_problem(answer.G, b, mu[some], what=f"{names:.200} at t = {t:.9g} s")
+        solved = solve_impact(answer.G, b, shift[some], mu[some], what=f"{names:.200} at t = {t:.9g} s")
         f[some], v[some] = solved.f, solved.v
         change = (solved.f.ravel() @ answer.X).reshape(-1, 6)[: p.n]
         moved = np.asarray(change.any(axis=1)).copy()

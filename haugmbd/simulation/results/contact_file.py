@@ -23,6 +23,7 @@ import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.contact.impact_laws import LAWS
+from haugmbd.contact.joint_stop import rigid_contacts
 from haugmbd.errors import UsageError
 from haugmbd.impacts.contact_history import ContactSegment, StepLaws, SteppedContacts
 from haugmbd.impacts.contact_problem import ContactProblem, Key, PointMode
@@ -34,7 +35,7 @@ STEP, Y, U, WRENCH, FORCES, POINTS, COUNT = STEPPED
 
 def problem_data(p: ContactProblem) -> dict[str, Any]:
     """Return the contacts of a run, by their names in its model, and its law of impacts."""
-    of_model = {contact.name for contact in p.model.contacts}
+    of_model = {contact.name for contact in rigid_contacts(p.model)}
     missing = [repr(name) for name in p.names if name not in of_model]
     if missing:
         raise UsageError(f"its contacts {', '.join(missing[:5])} are not parts of its model: add them, system.add(...)")
@@ -43,12 +44,22 @@ def problem_data(p: ContactProblem) -> dict[str, Any]:
 
 def problem_of(data: Mapping[str, Any], model: Model) -> ContactProblem:
     """Return the contacts of a file.  Raise UsageError if its model does not have them."""
-    of_model = {contact.name: contact for contact in model.contacts}
+    of_model = {contact.name: contact for contact in rigid_contacts(model)}
     missing = [repr(name) for name in data["names"] if name not in of_model]
     if missing:
         raise UsageError(f"its contacts {', '.join(missing[:5])} are not parts of its model")
+    return ContactProblem(model, [of_model[name] for name in data["names"]], _law(data))
+
+
+def problem_of_structure(data: Mapping[str, Any], model: Model) -> ContactProblem | None:
+    """Return the contacts of a structure of a mechanism whose structure changes; None where none is on."""
+    return ContactProblem(model, model.contacts, _law(data)) if model.contacts else None
+
+
+def _law(data: Mapping[str, Any]) -> Any:
+    """Return the law of impacts of a file."""
     law = data.get("impact")
-    return ContactProblem(model, [of_model[name] for name in data["names"]], None if law is None else LAWS[law]())
+    return None if law is None else LAWS[law]()
 
 
 def segment_data(segment: ContactSegment | None) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from haugmbd.impacts.impulse_equations import FactoredSystem
 from haugmbd.impacts.impulse_result import Impulse, SolvedImpulse
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.simulation.results.contact_file import problem_of, segment_of, stepped_of
+from haugmbd.simulation.results.contact_file import problem_of, problem_of_structure, segment_of, stepped_of
 from haugmbd.simulation.results.io.schema import (
     IMPACT,
     Contents,
@@ -52,9 +52,9 @@ def result_of_segments(
     mechanism = ContactModes(free, [*contacts, *stops_of(free.force_elements)]) if meta.get("rigid", True) else None
     ends = np.cumsum((0, *lengths)).tolist()
     rigid = _switched_contacts(meta, free)
-    problem = problem_of(meta["contact_problem"], free) if "contact_problem" in meta else None
+    problem = problem_of(meta["contact_problem"], free) if "contact_problem" in meta and rigid is None else None
     complete = [
-        _segment(whole, mechanism if rigid is None else rigid(part[0]), *part, tag=rigid is not None, problem=problem)
+        _segment(whole, *((mechanism, problem) if rigid is None else rigid(part[0])), *part, tag=rigid is not None)
         for part in zip(meta["segments"], ends[:-1], ends[1:], strict=True)
     ]
     stored = [np.isin(np.arange(n), some) for n, some in zip(lengths, meta.get("stored", ()), strict=False)]
@@ -75,18 +75,24 @@ def result_of_segments(
     )
 
 
-def _switched_contacts(meta: Mapping[str, Any], free: Model) -> Callable[[Mapping[str, Any]], ContactModes | None] | None:
+OfStructure = tuple[ContactModes | None, ContactProblem | None]
+
+
+def _switched_contacts(meta: Mapping[str, Any], free: Model) -> Callable[[Mapping[str, Any]], OfStructure] | None:
     """Return a function that gives the contacts of a segment, where the structure changes; None where it does not."""
     if not (meta.get("switches") or any("structure" in one for one in meta["segments"])):
         return None
-    known: dict[Structure, ContactModes | None] = {}
+    known: dict[Structure, OfStructure] = {}
 
-    def of(data: Mapping[str, Any]) -> ContactModes | None:
+    def of(data: Mapping[str, Any]) -> OfStructure:
         structure = _structure(data, free)
         if structure not in known:
             model = _model_of(data, free, free.state())
             contacts = (*model.contacts, *stops_of(model.force_elements))
-            known[structure] = ContactModes(model, contacts) if contacts else None
+            if "contact_problem" in meta:
+                known[structure] = None, problem_of_structure(meta["contact_problem"], model)
+            else:
+                known[structure] = ContactModes(model, contacts) if contacts else None, None
         return known[structure]
 
     return of
@@ -128,12 +134,12 @@ def _contact(data: Mapping[str, Any], bodies: Mapping[str, Body]) -> Contact:
 def _segment(
     whole: Result,
     mechanism: ContactModes | None,
+    problem: ContactProblem | None,
     data: Mapping[str, Any],
     first: int,
     end: int,
     *,
     tag: bool = False,
-    problem: ContactProblem | None = None,
 ) -> Result:
     """Return one segment, the states first ... end - 1 of the whole.
 
@@ -164,6 +170,7 @@ def _segment(
         _all_steps=bool(data.get("all_steps", False)),
         _held=tuple(data.get("held", ())),
         _mechanism=mechanism if tag else None,
+        _contact_problem=problem if tag else None,
         _contact_segment=None if problem is None else segment_of(problem, data),
         outcome=Outcome.from_data(data["outcome"], interrupted=interrupted),
     )

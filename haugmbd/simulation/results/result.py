@@ -404,15 +404,18 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
             If there is no contact of that name.
         """
         rigid = tuple(self.contacts)
+        if name in rigid and self._switched and self._pieces_with_contacts:
+            from haugmbd.impacts.contact_history import history_of  # noqa: PLC0415  most results have no contacts
+
+            some = [(p._contact_segment, p.t, p.y, p._contact_segment and p._contact_record) for p in self._pieces()]
+            return history_of(name, some)
         if name in rigid and self._switched:
             of = lambda piece: contact_history(piece._mechanism, name, piece, piece._shared)  # noqa: E731
             return over_structures(self._pieces(), name, lambda piece: name in piece.contacts, of, joined_histories)
         if name in rigid and self._contact_problem is not None:
             from haugmbd.impacts.contact_history import history_of  # noqa: PLC0415  most results have no contacts
 
-            return history_of(
-                name, self._contact_problem, [(p._contact_segment, p.t, p.y, p._contact_record) for p in self._pieces_with_contacts]
-            )
+            return history_of(name, [(p._contact_segment, p.t, p.y, p._contact_record) for p in self._pieces_with_contacts])
         if name in rigid and self._mechanism is not None:
             return contact_history(self._mechanism, name, self, self._shared)
         compliant = [force.name for force in self.model.loads_of(ContactForce)]
@@ -433,8 +436,15 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         UsageError
             If the run has no contacts.
         """
-        from haugmbd.impacts.contact_laws import check_compliant, check_pieces, check_plain  # noqa: PLC0415  most results have no contacts
+        from haugmbd.impacts.contact_laws import (  # noqa: PLC0415  most results have no contacts
+            check_compliant,
+            check_pieces,
+            check_plain,
+            check_structures,
+        )
 
+        if self._switched and self.contacts:
+            return check_structures(self._pieces())
         if self._contact_problem is not None:
             parts = [(p._contact_segment, p.t, p.y, p._contact_record) for p in self._pieces_with_contacts]
             return check_pieces(self._contact_problem, parts)
@@ -448,9 +458,13 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         if not self._segments:
             return super().load(name)
         if self._switched:
-            return self._of_stored(HasQuantities.load, name)
-        found = super().load(name)
-        return replace(found, _work=lambda: work_of_load(self.model, self._work, name, found.energy))
+            found = self._of_stored(HasQuantities.load, name)
+        else:
+            found = super().load(name)
+            found = replace(found, _work=lambda energy=found.energy: work_of_load(self.model, self._work, name, energy))
+        if name in self.contacts and "force" in found._values:  # a rigid rope that may be slack is a contact
+            found = replace(found, _values=found._values | {"force": self.contact(name).force})
+        return found
 
     load.__doc__ = HasQuantities.load.__doc__
 
@@ -597,7 +611,8 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         """Return the work since the first state, along the steps of all segments."""
         complete = [piece for piece in self._complete if len(piece)]
         if self._switched:
-            return joined_work(self._with_impulses([piece._work.as_one() for piece in complete])).at(self._stored).since_first()
+            works = self._with_impulses([piece._work.as_one() for piece in complete])
+            return joined_work(self._with_struck(works)).at(self._stored).since_first()
         if not len(self.t) or not (does_work(self.model) or self._contact_problem is not None):
             return no_work(self.model, len(self.t))
         if self._contact_problem is None and self._mechanism is None:  # joined across a kick: each knows its own steps
@@ -643,6 +658,14 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
                 ends = np.stack([one._flat[-1], after._flat[0]]).reshape(2, -1, WIDTH)[..., VELOCITY:]
                 parts[k + 1].dissipated[:, -1] -= np.diff(kinetic_energy(self.model, ends))
         return joined_work(parts)
+
+    def _with_struck(self, parts: Sequence[Work]) -> Sequence[Work]:
+        """Return the works of the segments of a run with switches, with what impacts of contacts with friction before them dissipate."""
+        pieces = [piece for piece in self._complete if len(piece)]
+        rubs = {piece.t[0]: k for k, piece in enumerate(pieces) if k and piece._contact_segment is not None}
+        for impulse, k in ((one.impulse, rubs[one.t]) for one in self.impacts if one.impulse.normal and one.t in rubs):
+            parts[k].dissipated[:, -1] += impulse.energy_before - impulse.energy_after
+        return parts
 
     def _with_impulses(self, parts: Sequence[Work]) -> list[Work]:
         """Return the works of segments, with what drivers do in the impulses between them."""
@@ -827,6 +850,28 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         from haugmbd.simulation.results.saving import contents_of_result  # noqa: PLC0415  likewise
 
         return write_contents(path, lambda: contents_of_result(self))
+
+    def report(self, path: str | Path) -> Path:
+        """Write a page about the run, and return its path: how it ended, largest reactions and loads, violations, energy, and events.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, .html: one page that needs no network. The largest values are those of the stored states.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        UsageError
+            For another ending, or a result without states.
+        """
+        from haugmbd.simulation.results.run_report import write_report  # noqa: PLC0415  imported only where a report is written
+
+        return write_report(self, path)
 
     def to_csv(self, path: str | Path) -> Path:
         """Write one line for each state, with columns such as `crank.r.x`, and return the path.

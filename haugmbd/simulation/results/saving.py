@@ -58,7 +58,9 @@ def _numbers_stored(result: Any) -> list[list[int]]:
 
 def _more(result: Any, stored: list[list[int]]) -> More:
     """Return the contents of the file besides the states."""
-    contacts, switched, friction = result.contacts, result._switched, result._contact_problem is not None
+    contacts, switched = result.contacts, result._switched
+    problems = [one._contact_segment.problem for one in result.segments if one._contact_segment is not None]
+    friction = bool(problems)
     if friction and any(isinstance(segment._contact_segment, SteppedContacts) for segment in result.segments):
         raise UsageError("it joins time stepping with other runs, which a file does not hold: save each run")
     segments = [
@@ -105,7 +107,7 @@ def _more(result: Any, stored: list[list[int]]) -> More:
     }
     data["rigid"] = result._mechanism is not None
     if friction:
-        data["contact_problem"] = problem_data(result._contact_problem)
+        data["contact_problem"] = problem_data(problems[0])
     if switched:
         data["rigid"] = any(segment._mechanism is not None for segment in result.segments)
         data["switches"] = [

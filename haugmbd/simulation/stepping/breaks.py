@@ -49,6 +49,11 @@ LONGER = 2.0
 as much allow as much, and an implicit step that fails costs as much as several."""
 MOST_BREAKS, AT_ONCE = 30, 1e-4
 """So many breaks, within this part of the longest step so far, have no end."""
+ROUNDING = 1.5e-8
+"""Relative to |t| + 1 s: the root of the machine precision.  A coordinate that rests at a kink leaves it by more than rounding after about
+so long, and takes both branches in turns before.  Kinks so soon behind the last one are stepped across: the error control sees them."""
+SAME_RATES = 1e-9
+"""Relative, and in units of a state: rates on both sides of a break that differ by less are those of a kink."""
 SHORTER = 8.0
 """By so much more a step is made shorter each time that it ends behind a break."""
 NO_BREAK = Break(float("inf"), float("inf"))
@@ -146,7 +151,7 @@ class StateBreaks:
         self.functions = functions_of_state(model) if looks and model is not None else []
         self._taken: tuple[Any, ...] = ()
         self._times: deque[float] = deque(maxlen=MOST_BREAKS)
-        self._longest, self._left = 0.0, -np.inf
+        self._longest, self._left, self._last = 0.0, -np.inf, -np.inf
 
     def start(self, t: float, y: Array) -> None:
         """Take the branches at the start of the run, or behind a break; functions without branches are not looked at again."""
@@ -165,7 +170,10 @@ class StateBreaks:
             end = Moment(t, y, y_dot)
             taken = self._branches(t, y)
             found = self._enclosed(start, end) if taken != self._taken else self._pulse(start, end)
-            if found is not None:
+            if found is not None and self._is_rounding(found, start, end):
+                self._taken = taken
+            elif found is not None:
+                self._last = found.before
                 near = SHORTEST * (1.0 + abs(t))
                 self._need_progress(found, start)
                 if found.before - start.t > near:
@@ -181,10 +189,23 @@ class StateBreaks:
 
     def _branches(self, t: float, y: Array) -> tuple[Any, ...]:
         """Return the branches that each function takes at a state."""
-        p = self.problem
-        self.need(p.rates(p.pack, copy_options(p.options), t, y, np.zeros_like(y)), t)
-        signals = workspace_array(p.pack, "SIGNALS")
+        self._rates(t, y)
+        signals = workspace_array(self.problem.pack, "SIGNALS")
         return tuple(one.taken(t, y, signals) for one in self.functions)
+
+    def _is_rounding(self, found: Break, start: Moment, end: Moment) -> bool:
+        """Return whether a break follows the last one at once, and is a kink."""
+        if found.before - self._last > ROUNDING * (1.0 + abs(found.before)):
+            return False
+        between = self._dense(start, end)
+        before, after = (self._rates(t, between(t)) for t in (found.before, found.after))
+        return np.allclose(after, before, rtol=SAME_RATES, atol=SAME_RATES)
+
+    def _rates(self, t: float, y: Array) -> Array:
+        """Return the rates at a state."""
+        p, y_dot = self.problem, np.zeros_like(y)
+        self.need(p.rates(p.pack, copy_options(p.options), t, y, y_dot), t)
+        return y_dot
 
     def _enclosed(self, start: Moment, end: Moment) -> Break:
         """Return the first break of a step, by bisection on dense output."""

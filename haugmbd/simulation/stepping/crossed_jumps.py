@@ -11,13 +11,16 @@ Told are jumps at which the steps do not end: with fixed steps all; with error c
 (`math.sin`, tables), functions tau of chains, and, of methods that step across kinks, all functions of the state (`breaks`).
 
 A function that stores something when it is called, such as a list of its values, is not called behind the run. One that takes no branch at
-the modelled state has none, and no run asks again. Runs of few fixed steps, which would take less time than the search, are not looked at.
+the modelled state, or whose code is arithmetic and smooth functions alone, has none, and no run asks again.
+Runs of few fixed steps, which would take less time than the search, are not looked at.
 A law that jumps to and fro between two of the states may stay unseen.
 """
 
 from __future__ import annotations
 
+import builtins
 import dis
+import math
 import types
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -57,8 +60,8 @@ HALVES = 45
 """Of the way between two neighbours: the rest is rounding of the time."""
 STAYS = 0.3
 """Part of the change between two neighbours that stays where f jumps."""
-GONE = 0.03
-"""Part of it that is left of a smooth change after some halves: the search ends."""
+GONE = 0.25
+"""Part of it, less than STAYS, that is left of a smooth change after two halves: the search ends."""
 SMALL = 1e-7
 """Relative to the largest value: a smaller jump is rounding, or the two sides of a kink."""
 LEAST = 1e-6
@@ -85,6 +88,56 @@ CHANGES = frozenset(
     ]
 )
 """Instructions and names in a function that stores what it is called with, or counts its calls."""
+
+PLAIN = frozenset(
+    [
+        "RESUME",
+        "NOP",
+        "CACHE",
+        "PUSH_NULL",
+        "PRECALL",
+        "KW_NAMES",
+        "COPY_FREE_VARS",
+        "LOAD_FAST",
+        "LOAD_CONST",
+        "LOAD_GLOBAL",
+        "LOAD_DEREF",
+        "LOAD_ATTR",
+        "LOAD_METHOD",
+        "STORE_FAST",
+        "CALL",
+        "BINARY_OP",
+        "UNARY_NEGATIVE",
+        "UNARY_POSITIVE",
+        "BUILD_TUPLE",
+        "BUILD_LIST",
+        "BUILD_MAP",
+        "RETURN_VALUE",
+        "RETURN_CONST",
+    ]
+)
+"""Instructions of a function that is one expression: no comparison, no loop, no item of a table."""
+CONTINUOUS = frozenset(
+    [float, abs, min, max]
+    + [
+        math.sin,
+        math.cos,
+        math.tanh,
+        math.sinh,
+        math.cosh,
+        math.exp,
+        math.sqrt,
+        math.asin,
+        math.acos,
+        math.atan,
+        math.hypot,
+        math.fabs,
+    ]
+    + [np.sin, np.cos, np.tanh, np.sinh, np.cosh, np.exp, np.sqrt, np.arcsin, np.arccos, np.arctan, np.hypot, np.abs]
+    + [np.minimum, np.maximum, np.array, np.float64]
+)
+"""Functions that do not jump."""
+BUILTINS = vars(builtins)
 
 CAN_STORE = (list, dict, np.ndarray)
 """Types of what an item may be stored in."""
@@ -239,6 +292,8 @@ def _branching_in_state(model: Model) -> list[Watched]:
 
 def _may_branch(f: Callable[..., Any], *arguments: Any) -> bool:
     """Return whether a function takes a branch at one point, or hides which it takes."""
+    if is_continuous(f):
+        return False
     try:
         return hides_branches(f, *arguments) or bool(branches(f, *arguments))
     except Exception:  # noqa: BLE001  a user's function may raise anything
@@ -325,6 +380,47 @@ def _length(t: Array, when: float, step: float | None) -> float:
 def _share(size: float, h: float, whole: float) -> float:
     """Return the part of the impulse that a step may miss, 1 at most."""
     return min(1.0, h * size / whole) if whole > 0.0 else 1.0
+
+
+def is_continuous(function: Any, depth: int = 3) -> bool:
+    """Return whether the code of a function shows that it cannot jump: arithmetic, constants, and functions that do not jump."""
+    inner = plain(function)
+    if not isinstance(inner, types.FunctionType) or not depth:
+        return False
+    code, read = inner.__code__, {name.rstrip("="): x for name, x in values_read(inner).items()}
+    used = [x for x in read.values() if not isinstance(x, int | float)]
+    for name in code.co_names:  # globals, which may be builtins, and attributes, of math and NumPy alone
+        meant = [x for x in (inner.__globals__.get(name), BUILTINS.get(name)) if x is not None][:1]
+        meant += [getattr(module, name) for module in (math, np) if hasattr(module, name)]
+        used += [x for x in meant if not isinstance(x, int | float)]
+        if not meant:
+            return False
+    if not set(code.co_freevars) <= set(read):
+        return False
+    if not all(is_continuous(x, depth - 1) if isinstance(x, types.FunctionType) else _is_in(x, CONTINUOUS) for x in used):
+        return False
+    before: Any = None
+    for at in dis.get_instructions(inner):
+        if at.opname not in PLAIN or (at.opname == "BINARY_OP" and not _is_arithmetic(at.argrepr.rstrip("="), before, read)):
+            return False
+        before = at
+    return True
+
+
+def _is_arithmetic(operator: str, before: Any, read: dict[str, Any]) -> bool:
+    """Return whether an operator does not jump: a sum, a product, or one with a constant divisor or positive exponent, loaded before."""
+    constant = None if before is None else before.argval if before.opname == "LOAD_CONST" else read.get(str(before.argval))
+    if operator in ("/", "**"):
+        return isinstance(constant, int | float) and (constant > 0.0 or (operator == "/" and constant != 0.0))
+    return operator in ("+", "-", "*")
+
+
+def _is_in(x: Any, functions: frozenset[Any]) -> bool:
+    """Return whether an object, which may have no hash, is one of some functions, or a number or the module of one."""
+    try:
+        return x in functions or x is math or x is np
+    except TypeError:
+        return False
 
 
 def stores_something(function: Any, depth: int = 2) -> bool:

@@ -27,7 +27,7 @@ from haugmbd.drivers.kinks import Break
 from haugmbd.errors import HaugmbdError, SimulationError, error_text
 from haugmbd.formulations.error_messages import names_singular_position
 from haugmbd.integrators.chain_state_space import ChainStateSpace
-from haugmbd.integrators.event_location import EventLocator, Moment
+from haugmbd.integrators.event_location import SHORTEST, EventLocator, Moment
 from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.singularities.singularity_crossing import crossing_search
 from haugmbd.integrators.state_space import MaximalStateSpace
@@ -38,7 +38,7 @@ from haugmbd.integrators.stick_slip.stick import batches_with_stick
 from haugmbd.simulation.results.records import Counters
 from haugmbd.simulation.results.sensor import SensorRecorder
 from haugmbd.simulation.run_options import Recorded, Recording
-from haugmbd.simulation.stepping.breaks import StateBreaks, StepLengths, TimeBreaks
+from haugmbd.simulation.stepping.breaks import SAME_RATES, StateBreaks, StepLengths, TimeBreaks
 from haugmbd.simulation.stepping.broken_motions import before_break, with_known_turns
 from haugmbd.simulation.stepping.clock import Clock
 from haugmbd.simulation.stepping.drift import AngleDrift
@@ -56,8 +56,6 @@ FIRST_BATCH = 8
 """Steps of the first batch of a run that an event may end. Each batch is twice as long, so that few steps are wasted."""
 LONGEST_BATCH, BATCHES = 0.1, 20
 """[s] longest time of a batch of a run with a budget, and least number of batches in the budget: by so much it may be exceeded."""
-SAME_RATES = 1e-9
-"""Relative, and in units of a state: rates on both sides of a break that differ by less are those of a kink."""
 
 R = TypeVar("R")
 
@@ -169,7 +167,7 @@ class Run(Generic[R]):
         while True:
             stop = self.t_end if clock is None else clock.next_stop(p.t, self.t_end)
             found = self.breaks.next_after(p.t)
-            if found.before > p.t:
+            if found.before > p.t + SHORTEST * (1.0 + abs(p.t)):  # a run that begins nearer to a break begins behind it
                 self.reach(min(found.before, stop), method, k1, bar)
                 if self.exhausted or self.stop >= self.t_end:
                     return

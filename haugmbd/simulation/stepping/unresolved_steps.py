@@ -8,13 +8,21 @@ so that every element is measured in the same way: Q_k = -c u has P_k = -c u^2, 
 An explicit method follows a decay while h lambda is below the limit of its stability on the negative real axis.  RK4, RK3 and Heun note
 in passing which of their steps are unresolved (`integrators.watches.stiffness_watch`); many in a row, or some with an open energy ledger,
 make the result doubtful.  Only then the functions of the user are called again, and an error of one of them is told in a note.
+Where they are few and z |k_1' - k_s| h / 6 is not small, or where the velocities bend sharply, as where friction reverses in a step,
+some steps are made again in PARTS, and the velocities behind them compared:
+
+    missed = |u_h - u_(h / PARTS)| / max |u|          BEHIND steps later, of velocities v and L omega: what decays meanwhile is none
+
 Source: Hairer, Wanner, Solving ODE II, sec. IV.2 (stability of explicit methods); Golub, Van Loan, sec. 7.3 (power iteration).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache, partial
+from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,16 +31,22 @@ from haugmbd.compiled.array_types import Array, Ints
 from haugmbd.diagnostics.dense_states import body_rates
 from haugmbd.diagnostics.energy import kinetic_and_potential, kinetic_energy
 from haugmbd.diagnostics.load_history import load_history
-from haugmbd.diagnostics.run_warnings import SAMPLES, RunNote, unchecked_note
+from haugmbd.diagnostics.run_warnings import FEWEST_STEPS, SAMPLES, RunNote, unchecked_note
 from haugmbd.diagnostics.work import is_driven
 from haugmbd.forces.base import ForceElement
+from haugmbd.forces.point_force import PointForce
+from haugmbd.forces.torque import Torque
+from haugmbd.forces.user_function import TIME
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.integrators.watches.stiffness_watch import (
     ALL,
+    ERROR,
     FIRST,
     LAST,
     LONG_WORST,
+    ORDERS_APART,
     SCORE,
+    TINY,
     UNRESOLVED,
     WORST,
     StiffnessWatch,
@@ -42,6 +56,7 @@ from haugmbd.math.body_columns import EULER, OMEGA_BAR, VELOCITY
 from haugmbd.math.euler_parameters import p_dot_from
 from haugmbd.model.immutable import once_per_model
 from haugmbd.model.model import Model
+from haugmbd.simulation.replay import Replay
 from haugmbd.simulation.stepping.crossed_jumps import stores_something
 from haugmbd.workspace.layout import WIDTH
 
@@ -78,10 +93,18 @@ ITERATIONS = 6
 """Of the power iteration: a direction that is four times as fast as the next is found to 0.1 %."""
 SMALL = 1e-6
 """Relative to the fastest velocity: the change of velocities of a derivative."""
-SCAN = 65
-"""Number of states along the way of a step at which a load is differentiated: the steep part of a curve may be short."""
+SCAN, ZOOMS = 65, 2
+"""Number of states along the way of a step at which a load is differentiated, and how often again in the part in which it falls most: the
+steep part of a curve may be short."""
 SMALL_CHANGE = 1e-5
 """Relative to the velocity along the direction: the change over which a force is differentiated."""
+PARTS, AROUND, BEHIND = 16, 2, 10
+"""Into which a step is divided that is made again; steps before an unresolved one at which this begins, and behind it where it ends."""
+MOST_AGAIN, SHARP = 4, 3.0
+"""Steps that are made again at most of each kind; and how much more than by the median velocities bend at steps that are."""
+MISSED, MAY_MISS = 1e-2, 5e-3
+"""Velocities that unresolved steps have missed, relative to the largest of the run: worth a note; and as the watch estimates them, below
+which no step is made again: the true ones are about half of it."""
 UNRESOLVED_STEPS = "whether the steps resolve the forces"
 """What is checked."""
 OPEN_LEDGER = "whether the energy ledger is closed"
@@ -108,11 +131,17 @@ def stiff_notes(result: Any, watch: StiffnessWatch | None, method: Any) -> list[
         return []
     if watch is None or not watch.columns.size:
         return _notes_of_samples(result, method)
-    if watch.counts[WORST] < SOME:
-        return []
+    known = any(note.doubtful for note in result.outcome.notes)
+    notes = _notes_of_many(result, watch, method, known=known) if watch.counts[WORST] >= SOME else []
+    if known or any(note.kind in ("stiff", "jump") for note in (*notes, *result.outcome.notes)):
+        return notes
+    return [*notes, *_notes_of_few(result, watch, method)]
+
+
+def _notes_of_many(result: Any, watch: StiffnessWatch, method: Any, *, known: bool) -> list[RunNote]:
+    """Return a note if unresolved steps that follow one another last, are wrong, or open the energy ledger."""
     counts, share, error = watch.counts, 0.0, 0.0
     lasting = is_lasting(watch)
-    known = any(note.doubtful for note in result.outcome.notes)
     if not lasting:
         if known:
             return []
@@ -131,21 +160,134 @@ def stiff_notes(result: Any, watch: StiffnessWatch | None, method: Any) -> list[
     return [RunNote("stiff", text, float(counts[WORST]), lasting or error > WRONG or share > WIDE_OPEN), *cause_notes(failed)]
 
 
+class Missed(NamedTuple):
+    """What the steps around one have missed.  gap: of the velocities, relative to the largest;  t: its end [s];  fine: the parts"""
+
+    gap: float
+    t: float
+    fine: Any
+
+
+def _notes_of_few(result: Any, watch: StiffnessWatch, method: Any) -> list[RunNote]:
+    """Return a note if the velocities behind single steps are off, of a run whose steps can be made again.
+
+    Such steps are unresolved, or go across a steep part of a force, so that both their ends are on smooth ones.
+    """
+    model, h = result.model, float(method.step)
+    again = result._again is not None and len(result._replays) == 1 and not (result._segments or result._contact_problem)
+    if not again or model.network is not None or result._mechanism is not None or not _has_dampers(model):
+        return []
+    u, error = result.y[:, watch.columns], h * float(np.sqrt(watch.counts[ERROR])) / ORDERS_APART
+    unresolved = error > 0.0 and error > MAY_MISS * float(np.sqrt((u**2).sum(axis=1).max()))
+    if not (unresolved or len(_bends(result.t, u))) or _stores_something(model):
+        return []
+    whole = result if result._all_steps else result._again(result, result._replays[0], None, float(result.t[-1]), None)
+    times: list[float] = whole.t[_bends(whole.t, whole.y[:, watch.columns])[:MOST_AGAIN]].tolist()
+    times += watch.t[watch.h > 0.0][:MOST_AGAIN].tolist() if unresolved else []
+    missed = max(_missed(whole, watch.columns, method, times), key=lambda at: at.gap, default=None)
+    if missed is None or not missed.gap > MISSED:
+        return []
+    failed: list[Exception] = []
+    fast = felt(_cause_of(whole, watch.columns, missed, h, failed), h)
+    how = f"velocities are off by {100.0 * missed.gap:.2g} % of the largest ones behind the step to t = {missed.t:.6g} s"
+    text = too_large(method, fast, how, _forces_of(model, by_name=True), h * MISSED / missed.gap)
+    return [RunNote("stiff", text, missed.gap, missed.gap > WRONG), *cause_notes(failed)]
+
+
+def _missed(whole: Any, columns: Ints, method: Any, times: Sequence[float]) -> Iterator[Missed]:
+    """Yield what the steps to some times [s] have missed, those between two stops of the run."""
+    speeds = partial(_speeds, whole.model)
+    largest, stops = float(speeds(whole.y[:, columns]).max()), np.array([event.t for event in whole.events])
+    for t in times:
+        k = int(np.searchsorted(whole.t, t))
+        a, b = max(k - AROUND, 0), min(k + BEHIND, len(whole.t) - 1)
+        if a >= b or ((stops > whole.t[a]) & (stops <= whole.t[b])).any():
+            continue
+        fine = _in_parts(whole, method, a, b)
+        if fine.t[-1] == whole.t[b]:
+            yield Missed(float(speeds((fine.y[-1:] - whole.y[b])[:, columns])[0]) / max(largest, TINY), t, fine)
+
+
+def _cause_of(whole: Any, columns: Ints, missed: Missed, h: float, failed: list[Exception]) -> FastLoad | None:
+    """Return the load that depends most on velocities along the change of the steps before and behind a time, or within their parts."""
+    k, loads = int(np.searchsorted(whole.t, missed.t)), list[FastLoad | None]()
+    for j in range(max(k - 1, 0), min(k + 1, len(whole.t) - 1)):
+        change = (whole.y[j + 1] - whole.y[j])[columns]
+        loads.append(fastest_at_states(partial(_fastest_along, whole.model, change), [(float(whole.t[j]), whole.y[j])], failed))
+    fast = max((load for load in loads if load is not None), key=lambda load: load.rate, default=None)
+    if felt(fast, h) is not None:
+        return fast
+    t, y = missed.fine.t, missed.fine.y
+    near = np.unique(np.linspace(0, min(len(t), (AROUND + 1) * PARTS) - 1, FEW_STATES).astype(int)).tolist()
+    return _fastest_of(whole.model, [(float(t[j]), y[j]) for j in near], h, failed)
+
+
+@once_per_model
+def _has_dampers(model: Model) -> bool:
+    """Return whether a load of a model may have a force that changes with the velocity."""
+    of_state = {call.user_function.where for call in model.force_callbacks.force_calls if call.user_function.form != TIME}
+    loads = [entry.load for entry in model.loads if _depends_on_velocities(entry.load)]
+    return any(not isinstance(load, PointForce | Torque) or load.where in of_state for load in loads)
+
+
+def _bends(t: Array, u: Array) -> Ints:
+    """Return the states at which velocities u (nt, m) bend so sharply that a step there may miss a part of them, the sharpest first."""
+    none = np.zeros(0, dtype=np.int64)
+    if len(t) < FEWEST_STEPS:
+        return none
+    least, steps = MISSED * max(u.max(), -u.min()), t[1:] - t[:-1]
+    change = u[1:] - u[:-1]
+    shortest = steps.min()
+    if shortest > 0.0 and steps.max() - shortest < EVEN * shortest:
+        bend = change[1:] - change[:-1]
+        if not max(bend.max(), -bend.min()) > least:
+            return none
+    else:
+        with np.errstate(all="ignore"):
+            bend = np.diff(change / steps[:, None], axis=0) * np.minimum(steps[1:], steps[:-1])[:, None]
+        bend[~np.isfinite(bend)] = 0.0  # both sides of a stop of the run
+    size = np.abs(bend).max(axis=1)
+    sharp: Ints = np.flatnonzero(size > max(least, SHARP * float(np.median(size))))
+    return 1 + sharp[np.argsort(-size[sharp])]
+
+
+def _in_parts(whole: Any, method: Any, a: int, b: int) -> Any:
+    """Return the motion between two states of a run, made again with shorter steps."""
+    replay = whole._replays[0]
+    methods = replace(replay.methods, integrator=replace(method, h=float(method.step) / PARTS))
+    start, end = float(whole.t[a]), float(whole.t[b])
+    return whole._again(whole, Replay(start, whole.y[a], end, end, methods, exact=True), None, end, None)
+
+
+def _speeds(model: Model, u: Array) -> Array:
+    """Return the largest of the velocities (nt, 6 nb) at each time, (nt,) [m/s]: those of rotation at the length of the model."""
+    speeds: Array = (np.abs(u).reshape(len(u), -1, 2, 3).max(axis=(1, 3)) * [1.0, model.length]).max(axis=1)
+    return speeds
+
+
 LEDGER_STEPS, WINDOWS = 16, 4
 """Steps of a window in which the energy ledger is looked at first, and windows: all of a long run would cost half as much as the run."""
 FIRST_TRIPLES, PER_TRIPLE = 20, 40
 """Triples of states that are looked at first, and states of the run for each triple at which the equations of motion are asked then."""
 BESIDE = np.array([-1, 0, 1])
 """The states of a triple."""
+SMOOTH_AT, FIVE, FOURTH_DIFFERENCE = 12, np.arange(5), np.array([1.0, -4.0, 6.0, -4.0, 1.0])
+"""Places at which the fourth difference of the velocities is looked at, its states, and its weights."""
+ERROR_OF_A_STEP = 0.01
+"""Relative to the fourth difference: h^5 u(5) / 120 is the first term that a method of fourth order leaves out."""
+FOURTH = 4
+"""Order of a method from which the errors of its steps are as small as the fourth difference."""
 EVEN = 1e-6
 """Relative difference of the lengths of two steps that are equal but for rounding of the time."""
 SURE = 0.1
 """Part of the drift that is noted, below which what the triples miss is none of it."""
 LEAST_OPEN = 1e-6
 """Relative to the largest kinetic energy: a smaller drift is no error that anybody sees."""
+ROUNDING = 1e-13
+"""Relative to the largest potential energy: a smaller drift is rounding of a mechanism at rest."""
 
 
-def ledger_notes(result: Any, method: Any) -> list[RunNote]:
+def ledger_notes(result: Any, watch: StiffnessWatch | None, method: Any) -> list[RunNote]:
     """Return a note if the energy ledger of a run with fixed steps is open, work counted, where nothing else has been noted of its steps.
 
     Conservative runs are judged by their energy alone, and implicit methods damp what they do not resolve. A function that stores something
@@ -160,6 +302,10 @@ def ledger_notes(result: Any, method: Any) -> list[RunNote]:
     if _stores_something(model):
         return []
     with np.errstate(all="ignore"):
+        seen = watch is not None and watch.columns.size > 0
+        unresolved = bool(watch.counts[UNRESOLVED]) if seen and watch is not None else _has_dampers(model)
+        if not unresolved and getattr(method, "order", 0) >= FOURTH and _is_smooth(model, result.t, result.y):
+            return []
         if not _may_be_open(model, result.t, result.y):
             return []
         starts = np.linspace(0, n - 1 - LEDGER_STEPS, WINDOWS).astype(int)
@@ -173,11 +319,37 @@ def ledger_notes(result: Any, method: Any) -> list[RunNote]:
         drift, kinetic = np.abs(energy.drift), energy.kinetic
         works = (np.abs(energy.applied_work).max(), np.abs(energy.dissipated_work).max())
         share = float(drift.max() / max(np.ptp(kinetic), np.ptp(energy.potential), *works, 1e-300))
-    if not (share > OPEN and drift.max() > LEAST_OPEN * kinetic.max()):
+    rounding = ROUNDING * float(np.abs(energy.potential).max())
+    if not (share > OPEN and drift.max() > max(LEAST_OPEN * kinetic.max(), rounding)):
         return []
     what = f"the energy ledger, work counted, is open by {drift.max():.3g} J by t = {result.t[int(drift.argmax())]:.6g} s"
     text = f"{what}, {100.0 * share:.2g} % of what is exchanged: give a smaller h than {float(method.step):.3g} s, or rtol= in place of h."
     return [RunNote("energy", text, share)]
+
+
+def _is_smooth(model: Model, t: Array, y: Array) -> bool:
+    """Return whether the velocities of a method of fourth order, whose steps are resolved, have no part that changes from step to step.
+
+    d = u_0 - 4 u_1 + 6 u_2 - 4 u_3 + u_4        about h^4 u(4), at some of the states;  an error of a step is about d / 100
+    lost = |d| |u| / 100  for each step          of the energy, weighted by masses
+    """
+    bodies, n, weights = model.nb + 1, len(t), _weights(model)[1]
+    rows, ends = _places(n)
+    h = float(t[-1] - t[0]) / (n - 1)
+    if max(abs(float(gap) - 4.0 * h) for gap in (t[ends + 4] - t[ends]).tolist()) > EVEN * h:
+        return False
+    five = y[rows, : WIDTH * bodies].reshape(SMOOTH_AT, 5, bodies, WIDTH)[..., VELOCITY:].reshape(SMOOTH_AT, 5, -1)
+    rough = FOURTH_DIFFERENCE @ five
+    twice = ((five[:, 2] ** 2) @ weights).tolist()
+    lost = sum(sqrt(d * e) for d, e in zip(((rough**2) @ weights).tolist(), twice, strict=True)) * ERROR_OF_A_STEP * n / SMOOTH_AT
+    return bool(lost <= 0.5 * SURE * OPEN * max(max(twice) - min(twice), LEAST_OPEN * max(twice)))
+
+
+@lru_cache(maxsize=64)
+def _places(n: int) -> tuple[Ints, Ints]:
+    """Return the numbers of five states beside each other at some places among n, (SMOOTH_AT, 5), and of the first of each five."""
+    first: Ints = np.linspace(0, n - 5, SMOOTH_AT).astype(int)
+    return first[:, None] + FIVE, first
 
 
 def _may_be_open(model: Model, t: Array, y: Array) -> bool:
@@ -265,21 +437,27 @@ def steps_words(unresolved: float, steps: float, first: float, last: float, shar
     return how + (f", and the energy ledger is open by {100.0 * share:.2g} % of what is exchanged there" if share else "")
 
 
-def _forces_of(model: Model) -> str:
-    """Return the words for the forces of a model where no load is the cause: blocks with states may be."""
+def _forces_of(model: Model, *, by_name: bool = False) -> str:
+    """Return the words for the forces of a model where no load is the cause: blocks with states may be, or those that are named."""
+    loads = (
+        [f"{entry.load.kind} {entry.load.name!r}" for entry in model.loads if _depends_on_velocities(entry.load)] if by_name else []
+    )
+    if loads:
+        return "the forces of " + " or ".join(loads[:3]) + (f" or {len(loads) - 3} more loads" if loads[3:] else "")
     blocks = [] if model.network is None else [repr(block.name) for block in model.network.at]
     return "the forces of this model" + (f", or for the states of its blocks {', '.join(blocks)}" if blocks else "")
 
 
-def too_large(method: Any, fast: FastLoad | None, how: str, forces: str) -> str:
+def too_large(method: Any, fast: FastLoad | None, how: str, forces: str, advised: float | None = None) -> str:
     """Return the sentence on steps that are too large for a load, the same for every element.
 
-    how: it shows;  forces: words for all of them, where no load is the cause
+    how: it shows;  forces: words for all of them, where no load is the cause;  advised: a step [s] that does, where no load tells it
     """
     h, name = float(method.step), type(method).__name__
     remedy = "rtol= in place of h, or an implicit method: BDF(), RadauIIA() or GeneralizedAlpha(h=...)"
     if fast is None:
-        return f"the step h = {h:.3g} s is too large for {forces}: {how}. Give a smaller h, {remedy}."
+        smaller = "a smaller h" if advised is None else f"h = {advised:.2g} s or less"
+        return f"the step h = {h:.3g} s is too large for {forces}: {how}. Give {smaller}, {remedy}."
     limit = f", and {name} is stable up to {AXIS_LIMITS[name]:g}" if name in AXIS_LIMITS else ""
     return (
         f"the step h = {h:.3g} s is too large for {fast.kind} {fast.name!r}: its force depends on the velocity at the rate lambda = "
@@ -408,10 +586,28 @@ def fastest_at_states(
 
 def _fastest_at(model: Model, t: float, y: Array, h: float) -> FastLoad | None:
     """Return the load that depends most on velocities at a state, and where a step leads from it."""
-    loads = [entry for entry in model.loads if _depends_on_velocities(entry.load)]
     with np.errstate(all="ignore"):
-        directions, reach = _directions(model, t, y, h)
-        rates = [max((_rate_of(model, one.load.name, t, y, w, reach) for w in directions), default=0.0) for one in loads]
+        return _fastest_on(model, t, y, *_directions(model, t, y, h))
+
+
+def _fastest_along(model: Model, change: Array, t: float, y: Array) -> FastLoad | None:
+    """Return the load that depends most on velocities between those of a state and those that a step has changed by `change` (6 nb,).
+
+    Also around the state at rest: friction falls where the rate of one joint reverses, however fast the others are.
+    """
+    with np.errstate(all="ignore"):
+        reach, still = np.sqrt(_size(model, change)), y.copy()
+        still[_columns(model)] = 0.0
+        if not reach > 0.0:
+            return None
+        loads = [_fastest_on(model, t, at, [change / reach], reach) for at in (y, still)]
+        return max((load for load in loads if load is not None), key=lambda load: load.rate, default=None)
+
+
+def _fastest_on(model: Model, t: float, y: Array, directions: Sequence[Array], reach: float) -> FastLoad | None:
+    """Return the load that depends most on velocities along some directions (6 nb,) at a state, as far as `reach` leads."""
+    loads = [entry for entry in model.loads if _depends_on_velocities(entry.load)]
+    rates = [max((_rate_of(model, one.load.name, t, y, w, reach) for w in directions), default=0.0) for one in loads]
     if not rates or not np.isfinite(rates).any():
         return None
     k = int(np.nanargmax(rates))
@@ -471,20 +667,31 @@ def _rate_of(model: Model, name: str, t: float, y: Array, w: Array, reach: float
     w_body = np.concatenate([np.zeros(6), w]).reshape(1, -1, 6)
     along = float(kinetic_energy(model, u + w_body)[0] - kinetic_energy(model, u)[0]) - 0.5  # u^T M w
     still = [0.0] if abs(along) <= 2.0 * reach else []
-    x = np.concatenate([[along, *still], along + reach * np.linspace(-1.0, 1.0, SCAN)])
+    way = along + reach * np.linspace(-1.0, 1.0, SCAN)
     s = SMALL_CHANGE * max(abs(along), reach)
 
-    def rates(x: Array) -> Array:
-        speeds = (x[:, None] + s * np.array([1.0, -1.0])).ravel()
-        speeds[speeds == 0.0] = s
+    def force(speeds: Array) -> Array:
+        speeds = np.where(speeds == 0.0, s, speeds)
         states = np.repeat(y[None], len(speeds), axis=0)
         states[:, columns] = speeds[:, None] * w
-        force = (load_history(model, np.full(len(states), t), states, name).power / speeds).reshape(-1, 2)
-        change = force[:, 1] - force[:, 0]
-        found: Array = np.where(np.abs(change) > NOISE * np.abs(force).max(axis=1), change, 0.0) / (2.0 * s)
-        return found
+        forces: Array = load_history(model, np.full(len(states), t), states, name).power / speeds
+        return forces
 
-    there = rates(x)
-    steepest = x[int(np.nanargmax(there))]
-    around = rates(steepest + 2.0 * reach / SCAN * np.linspace(-1.0, 1.0, SCAN))
+    def rates(x: Array) -> Array:
+        forces = force((x[:, None] + s * np.array([1.0, -1.0])).ravel()).reshape(-1, 2)
+        change = forces[:, 1] - forces[:, 0]
+        slopes: Array = np.where(np.abs(change) > NOISE * np.abs(forces).max(axis=1), change, 0.0) / (2.0 * s)
+        return slopes
+
+    there = rates(np.concatenate([[along, *still], way]))
+    around = rates(_steepest_part(force, way))
     return float(np.nanmax([np.nanmax(there), np.nanmax(around)]))
+
+
+def _steepest_part(force: Callable[[Array], Array], x: Array) -> Array:
+    """Return points (SCAN,) in the part of the way x (SCAN,) in which a force falls most, however short: the part of a part, and so on."""
+    for _ in range(ZOOMS):
+        fall = -np.diff(force(x))
+        k = int(np.nanargmax(fall)) if np.isfinite(fall).any() else 0
+        x = np.linspace(x[k], x[k + 1], SCAN)
+    return x

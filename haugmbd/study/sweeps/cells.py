@@ -24,6 +24,7 @@ import inspect
 import itertools
 import json
 import math
+import os
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -38,11 +39,14 @@ from haugmbd.bodies.validation import numbers
 from haugmbd.content_digest import (
     DIGITS,
     PYTHON,
+    FileContent,
     NoContent,
     code_digest,
     digest_of,
+    files_read,
     text_of_value,
     values_read,
+    writes_files,
 )
 from haugmbd.deprecated import public_class
 from haugmbd.errors import UsageError
@@ -126,8 +130,12 @@ def study_identity(
 
 
 def cell_key(identity: Mapping[str, Any], cell: Mapping[str, Value]) -> str:
-    """Return the key of a cell of a study: it depends on nothing else, in particular not on the order or the other cells."""
-    return digest(text_of([identity, cell]))
+    """Return the key of a cell of a study: it depends on nothing else, in particular not on the order or the other cells.
+
+    A value that names a file is the content of the file, too.
+    """
+    files = {name: FileContent(x).digest() for name, x in cell.items() if isinstance(x, str) and os.path.isfile(x)}
+    return digest(text_of([identity, cell, files] if files else [identity, cell]))
 
 
 def cell_seed(seed: int, cell: Mapping[str, Value]) -> int:
@@ -145,7 +153,8 @@ def describe(given: Any, *, vouched: bool = False) -> str:
 
 def values_of(given: Any, *, vouched: bool = False) -> dict[str, str]:
     """Return the code of a function and what it reads, by name, as texts that differ where the values do."""
-    return {name: _text(name, x, vouched) for name, x in sorted(_values(given).items())}
+    files = not writes_files(given)
+    return {name: _text(name, x, vouched, files) for name, x in sorted(_values(given).items())}
 
 
 def rounded_values(build: Any, run: Any) -> dict[str, str]:
@@ -155,6 +164,8 @@ def rounded_values(build: Any, run: Any) -> dict[str, str]:
         if not is_imported(given):  # it was sent by its content, with all that it reads
             continue
         for name, x in _values(given).items():
+            if isinstance(x, FileContent):  # it may be elsewhere there
+                continue
             with contextlib.suppress(NoContent):
                 found[f"{name!r}, which {what} reads"] = digest_of(x, rounded=True, vouched=True)
     return found
@@ -193,15 +204,15 @@ def _values(given: Any) -> dict[str, Any]:
         return given.values()
     if inspect.isfunction(given):
         wrapped = {name: x for name, x in vars(given).items() if name != "__wrapped__"}
-        return {TEXT: code_digest(given)} | values_read(given) | ({"attributes": wrapped} if wrapped else {})
+        return {TEXT: code_digest(given)} | values_read(given) | files_read(given) | ({"attributes": wrapped} if wrapped else {})
     if inspect.ismethod(given):
         return {TEXT: code_digest(given), "self": given.__self__, "function": given.__func__}
     return {"value": given}
 
 
-def _text(name: str, x: Any, vouched: bool) -> str:
+def _text(name: str, x: Any, vouched: bool, files: bool) -> str:
     try:
-        return text_of_value(x, vouched=vouched)
+        return text_of_value(x, vouched=vouched, files=files)
     except NoContent as error:
         raise error.inside(name) from None
 

@@ -69,8 +69,8 @@ def shared_load_faults(
             )
             remedy = (
                 "Give these joints more freedom (SJ, CJ, PointOnLine) until no row is redundant, or Viscous friction; or say how they "
-                "share: by bearing_stiffness= of the frictions of these joints, or by redundancy=MinimumNorm(), which serves where the "
-                "rows that share carry nothing, as those out of the plane of a planar mechanism."
+                "share: by bearing_stiffness= of the frictions of these joints, or by redundancy=MinimumNorm() of `simulate` or "
+                "`system.compile`, which serves where the rows that share carry nothing, as those out of the plane of a planar mechanism."
             )
             faults.append(Fault(load.where, what, remedy))
     return faults

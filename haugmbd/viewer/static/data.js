@@ -1,7 +1,21 @@
 // Numbers over time, as haugmbd/viewer/packing.py wrote them.
 
+const LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%.()*+-;,=:?@^_`{|}~";
+
+// Bytes in base 85: five letters for four bytes, n + 1 for the last n.
+function from85(text) {
+  const value = new Uint8Array(128), n = text.length, bytes = new Uint8Array(Math.floor((4 * n) / 5));
+  for (let k = 0; k < 85; k++) value[LETTERS.charCodeAt(k)] = k;
+  for (let k = 0, at = 0; k < n; k += 5) {
+    let word = 0;
+    for (let i = k; i < k + 5; i++) word = 85 * word + (i < n ? value[text.charCodeAt(i)] : 84);
+    for (let bit = 24; bit >= 0 && at < bytes.length; bit -= 8) bytes[at++] = (word / 2 ** bit) & 255;
+  }
+  return bytes;
+}
+
 async function unpack(text) {
-  const packed = Uint8Array.from(atob(text.trim()), (c) => c.charCodeAt(0));
+  const own = text.trim(), packed = own[0] === "~" ? from85(own.slice(1)) : Uint8Array.from(atob(own), (c) => c.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }

@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import haugmbd as mbd
-from joints import RJ, TJ, RotationDriver
+from joints import RJ, TJ, Rope, RotationDriver
 
 G, M, L, J = 9.81, 1.5, 0.4, 0.02
 I, FINE = J + M * L * L, {"rtol": 1e-11, "atol": 1e-12}
@@ -108,6 +108,57 @@ def test_an_event_at_a_force_and_at_a_contact():
 
 
 @pytest.mark.slow
+def hanging(**options):
+    """A bob that falls into its rope, and swings."""
+    system = mbd.System("bob", gravity=(0, 0, -G))
+    bob = system.add(mbd.Body("bob", 1.3, (0.01, 0.01, 0.01), r=(0.4, 0, -0.45)))
+    system.add(Rope("rope", [(system.ground, (0, 0, 0)), (bob, bob.r)], length=0.9, **options))
+    return system
+
+
+@pytest.mark.slow
+def test_a_rope_that_pulls_too_much_breaks():
+    system = hanging(unilateral=True)
+    result = mbd.simulate(system, 1.2, rtol=1e-10, atol=1e-12)
+    assert np.array_equal(result.load("rope").force, result.contact("rope").force)
+    caught = result.impacts[0].impulse.state
+    th, w2 = np.arctan2(caught.r[1, 0], -caught.r[1, 2]), np.sum(caught.v[1] ** 2) / 0.81
+
+    def tension(a):
+        return 1.3 * (G * np.cos(a) + 0.9 * (w2 + 2 * G / 0.9 * (np.cos(a) - np.cos(th))))
+
+    snap = mbd.Event("snap", "rope.force", level=float(tension(0.25))).then(release="rope")
+    system.add(mbd.Sensor("pull", "rope.force"))
+    broken = mbd.simulate(system, 1.2, rtol=1e-10, atol=1e-12, events=[snap])
+    state = broken.at(broken.switches[0].t)
+    assert np.arctan2(state.r[1, 0], -state.r[1, 2]) == pytest.approx(0.25, abs=1e-8)
+    before = broken.t < state.t
+    pull = np.linalg.norm(broken.sensor("pull").value, axis=1)
+    assert pull[before] == pytest.approx(broken.load("rope").force[before], abs=1e-8)
+
+    elastic = mbd.simulate(
+        hanging(EA=300.0), 1.2, rtol=1e-10, atol=1e-12, events=[mbd.Event("snap", "rope.force", level=25.0).then(release="rope")]
+    )
+    assert np.linalg.norm(elastic.at(elastic.switches[0].t).r[1]) == pytest.approx(0.9 * (1 + 25 / 300), abs=1e-9)
+
+
+@pytest.mark.slow
+def test_events_read_force_elements_and_stops():
+    system = mbd.System("door")
+    door = system.add(mbd.Body("door", 1.0, (1, 1, 1)))
+    hinge = system.add(RJ("hinge", system.ground, door, point=(0, 0, 0), axis=(0, 0, 1)))
+    system.add(mbd.JointLimit("stop", hinge, upper=0.5, restitution=0.0))
+    system.add(mbd.Motor("motor", hinge, torque=lambda t: 3 + 2 * t))
+    for name in ("stop upper.torque", "motor.torque"):
+        event = mbd.Event("pressed", name, level=5.0, terminal=True)
+        assert mbd.simulate(system, 2.0, rtol=1e-9, events=[event]).t[-1] == pytest.approx(1.0, abs=1e-9)
+    with pytest.raises(mbd.UsageError, match="'stop' is rigid, and carries nothing as a load.*'stop upper.torque'"):
+        mbd.simulate(system, 2.0, events=[mbd.Event("pressed", "stop.torque", level=5.0)])
+    system.add(mbd.JointFriction("drag", hinge, mbd.Coulomb(0.1), radius=0.1, preload=1.0))
+    with pytest.raises(mbd.UsageError, match="'drag.force' is no function of the state while the joint sticks"):
+        mbd.simulate(system, 2.0, events=[mbd.Event("pressed", "drag.force", level=5.0)])
+
+
 def test_loops_and_names_are_told():
     system, pin = arm()
     block = mbd.Block("law", 0.0, derivative=lambda t, x, s: 0.0, outputs={"u": lambda t, x, s: 0.1 * s["pin.force.z"]})

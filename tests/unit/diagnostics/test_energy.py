@@ -36,6 +36,15 @@ def test_pendulum_against_its_closed_form():
     assert np.abs(e.drift).max() <= 1e-9 * e.kinetic.max()  # RK4 at h = 1e-3: (h omega)^4 t omega is about 1e-11
 
 
+def test_they_print_what_they_have_and_no_arrays():
+    result = mbd.simulate(pendulum(), 0.1, h=1e-2)
+    drift = f"{abs(result.energy().drift).max():.2g}"
+    assert str(result.energy()) == (
+        f"Energy: kinetic, potential, applied_work, dissipated_work, total, drift (up to {drift} J), 11 states"
+    )
+    assert str(result.momentum()) == "Momentum: linear, angular, 11 states"
+
+
 def test_damper_and_spring():
     """What is lost is the integral of c l'^2, by Simpson's rule here."""
     k, c, l0 = 300.0, 40.0, 1.0

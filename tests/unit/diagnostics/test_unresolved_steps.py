@@ -189,6 +189,36 @@ def test_an_unstable_run_names_the_step_and_the_load_whatever_it_leads_to(kind: 
 
 
 @pytest.mark.slow
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [{}, {"store_every": 2}], ids=["all steps", "some"])
+def test_a_force_that_single_steps_cross_is_told_or_costs_less_than_one_percent(options: Any):
+    """Friction of a pendulum that reverses within a step: one or two steps of hundreds, and its ledger stays closed."""
+    told, h, t_end, amount = 0, 0.02, 1.2, 9.81 / 1.1
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        torque, v, w0 = rng.uniform(4.0, 8.0), 10 ** rng.uniform(-3, -1.3), rng.uniform(-3.0, 3.0)
+        system = mbd.System("brake", gravity=(0, 0, -9.81))
+        link = system.add(mbd.Body("link", 1.0, (0.1, 0.1, 0.1), r=(1, 0, 0), v=(0, 0, -w0), omega_bar=(0, w0, 0)))
+        pin = system.add(RJ("pin", system.ground, link, point=(0, 0, 0), axis=(0, 1, 0)))
+        system.add(mbd.JointForce("friction", pin, lambda t, q, w, T=torque, v=v: -T * np.tanh(w / v)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            result = mbd.simulate(system, t_end, h=h, **options)
+
+        def rates(t, x, T=torque, v=v):
+            return [x[1], amount * math.cos(x[0]) - T * math.tanh(x[1] / v) / 1.1]
+
+        true = solve_ivp(rates, (0, t_end), [0.0, w0], "LSODA", rtol=1e-6, atol=1e-6, t_eval=np.arange(0, 61, 2) * h).y[1]
+        rate = result.joint("pin").rate
+        error = np.abs((rate if options else rate[::2]) - true) / np.abs(true).max()
+        error = np.min([error[k : len(error) - 5 + k] for k in range(6)], axis=0).max()  # that does not decay at once
+        notes = [note.text for note in result.outcome.notes if note.kind == "stiff"]
+        assert notes or error < 0.01
+        assert all("JointForce 'friction'" in note and "Give h = " in note for note in notes)
+        told += bool(notes)
+    assert 2 <= told < 6
+
+
 def test_motions_that_their_steps_resolve_are_silent():
     """Friction that is crossed in a step at each reversal, a stable decay with h lambda = 1.5, and one that begins far from its rest."""
     system = mbd.System("reversals", gravity=(0, 0, -9.81))

@@ -181,6 +181,199 @@ def test_features_to_the_bit(name):
     assert np.array_equal(states_by_engine(data, EXACT), states_by_python(FEATURES[name]))
 
 
+METHODS = {
+    "Trapezoidal": mbd.Trapezoidal,
+    "Newmark": mbd.Newmark,
+    "HHT": mbd.HHT,
+    "GeneralizedAlpha": mbd.GeneralizedAlpha,
+    "BDF": mbd.BDF,
+    "BDF of order 3": lambda **more: mbd.BDF(order=3, **more),
+}
+"""Implicit methods of blobs."""
+IMPLICIT_MODELS = {
+    "four_bar": gallery.four_bar,
+    "slider_crank": gallery.slider_crank,
+    "spring": FEATURES["spring"],
+    "smooth friction": FEATURES["smooth friction"],
+    "driven": FEATURES["driven"],
+}
+
+
+def controlled():
+    """A pendulum with blocks of every kind that compiled code evaluates."""
+    system, _, pin = pendulum()
+    pid = system.add(mbd.PID("pid", "pin.angle", 0.2, kp=80.0, ki=60.0, kd=15.0, tau=0.01))
+    system.add(mbd.LowPass("slow", "pin.angle", 0.05))
+    lead = system.add(mbd.TransferFunction("lead", "pin.rate", [1.0, 2.0], [0.1, 1.0]))
+    system.add(mbd.Motor("motor", pin, torque=pid["out"]))
+    system.add(mbd.Motor("brake", pin, torque=lead["out"]))
+    return system
+
+
+def law(t, signals):
+    return -2.0 * signals["pin.angle"] - 0.1 * signals["pin.rate"]
+
+
+def sampled(period=0.005, update=law):
+    """A pendulum that a sampled controller moves."""
+    system, _, pin = pendulum()
+    block = system.add(mbd.Sampled("law", period, update, inputs=("pin.angle", "pin.rate")))
+    system.add(mbd.Motor("motor", pin, torque=block["out"]))
+    return system
+
+
+def close(found, right):
+    """Whether states are those of Python: to the bit on the engine of this processor."""
+    if EXACT is not None and COMPILES:
+        return np.array_equal(found, right)
+    return np.abs(found - right).max() <= PORTABLE * np.abs(right).max()
+
+
+@pytest.mark.parametrize("name", IMPLICIT_MODELS)
+@pytest.mark.parametrize("kind", METHODS)
+def test_implicit_methods_in_blobs(kind, name):
+    make, n = IMPLICIT_MODELS[name], 200
+    data = blob(make(), h=H, integrator=METHODS[kind]())
+    engine = EngineModel(data, library=LIBRARY)
+    found = np.concatenate([engine.run(70), engine.run(n - 70)])
+    assert close(found, mbd.simulate(make(), n * H, integrator=METHODS[kind](h=H), stabilization=None).y[1:])
+    saved = engine.save()
+    again = engine.run(20)
+    engine.restore(saved)
+    assert np.array_equal(engine.run(20), again)
+    engine.reset()
+    assert np.array_equal(engine.run(n), found)
+
+
+@pytest.mark.parametrize("kind", METHODS)
+def test_an_implicit_method_begins_anew_behind_an_input(kind):
+    """As another run does from there; and with steps of another length.
+
+    A run corrects the velocities that it begins with, which methods of index 3 leave beside their constraints.
+    """
+
+    def make(torque):
+        system = gallery.slider_crank()
+        system.add(mbd.Motor("motor", system["R"], torque=torque))
+        return system
+
+    method = METHODS[kind]
+    engine = EngineModel(blob(make(0.0), h=H, integrator=method(), inputs=["motor"]), library=LIBRARY)
+    engine.run(30)
+    engine.set("motor", 0.05)
+    for h in (H, 0.5 * H):
+        model = make(0.05).compile()
+        start = mbd.State.from_y(engine.t, engine.state, model.nb + 1)
+        engine.h = h
+        right = mbd.simulate(model, engine.t + 40 * h, state=start, integrator=method(h=h), stabilization=None)
+        found = engine.run(40)
+        allowed = 1e-11 if "velocity" in method(h=h).constraint_form.keeps else 1e-4
+        assert np.abs(found - right.y[1:]).max() <= allowed * np.abs(right.y).max()
+
+
+def test_blocks_in_blobs():
+    for method, how in ((mbd.RK4(), {}), (mbd.Trapezoidal(), {"stabilization": None})):
+        engine = EngineModel(blob(controlled(), h=H, integrator=method, outputs=["pin.angle"]), library=LIBRARY)
+        found = engine.run(500)
+        right = mbd.simulate(controlled(), 500 * H, integrator=type(method)(h=H), **how)
+        assert close(found, right.y[1:])
+        saved, other = (
+            engine.save(),
+            EngineModel(blob(controlled(), h=H, integrator=method, outputs=["pin.angle"]), library=LIBRARY),
+        )
+        other.restore(saved)  # whose blocks stand elsewhere in memory
+        assert np.array_equal(other.run(50), engine.run(50))
+
+
+@pytest.mark.parametrize("period", [0.005, 0.0075, 0.0032, 0.0004])
+def test_sampled_blocks_in_blobs(period):
+    """The host is called as Python is, where periods are no multiples of steps, too."""
+    calls = []
+
+    def noted(t, signals):
+        calls.append(t)
+        return law(t, signals)
+
+    data = blob(sampled(period, noted), h=H)
+    assert not calls  # functions of the user may keep data of their own
+    engine = EngineModel(data, library=LIBRARY)
+    with pytest.raises(mbd.UsageError, match="'law' is due at t = 0 s"):
+        engine.run(1)
+    engine.law("law", noted)
+    right = mbd.simulate(sampled(period), 0.25, h=H, stabilization=mbd.Projection(), integrator=mbd.RK4())
+    found = engine.run(len(right.t) - 1)
+    assert abs(engine.t - 0.25) < (1e-12 if period != 0.0032 else H)  # this one ends a run between two steps
+    assert np.abs(found[:-1] - right.y[1:-1]).max() <= PORTABLE * np.abs(right.y).max()
+    assert np.allclose(calls, period * np.arange(len(calls)), rtol=0.0, atol=1e-12)
+    saved, first = engine.save(), engine.run(20)
+    engine.restore(saved)
+    assert np.array_equal(engine.run(20), first)
+
+
+def test_sampled_blocks_in_c(tmp_path):
+    mbd.engine.write(tmp_path / "law.haug", sampled(), h=H)
+    program = compile_example("sampled", tmp_path)
+    done = subprocess.run([program, tmp_path / "law.haug"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    engine = EngineModel(tmp_path / "law.haug", library=LIBRARY)
+    engine.law("law", law)
+    place = " ".join(f"{x:.12f}" for x in engine.run(1000)[-1][:3])
+    right = mbd.simulate(sampled(), 1.0, h=H)
+    assert np.abs(engine.state[:13] - right.y[-1][:13]).max() < 1e-9
+    assert done.stdout == f"t = 1.000 s, 200 calls, at {place} m\n"
+
+
+CALLED = """
+import fs from "fs";
+const { Mechanism } = await import(process.argv[2]);
+const m = await Mechanism.load(fs.readFileSync(process.argv[3]), fs.readFileSync(process.argv[4]));
+let made = 0, calls = 0;
+while (made < 500) {
+  for (let name; (name = m.due); calls++) m.hold(name, -2 * m.output("pin.angle") - 0.1 * m.output("pin.rate"));
+  made += m.run(500 - made);
+}
+console.log(JSON.stringify({ calls, y: [...m.state] }));
+"""
+
+
+@pytest.mark.skipif(WASM is None or NODE is None, reason="there is no engine for WebAssembly, or no node")
+def test_sampled_blocks_in_webassembly(tmp_path):
+    mbd.engine.write(tmp_path / "law.haug", sampled(), h=H)
+    (tmp_path / "run.mjs").write_text(CALLED)
+    command = [NODE, tmp_path / "run.mjs", PACKAGE / "engine" / "engine.mjs", WASM, tmp_path / "law.haug"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    engine = EngineModel(tmp_path / "law.haug", library=LIBRARY)
+    engine.law("law", law)
+    native = engine.run(500)
+    assert found["calls"] == 100
+    assert np.abs(np.array(found["y"]) - native[-1]).max() <= PORTABLE * np.abs(native).max()
+
+
+def test_what_a_blob_cannot_do_is_refused_by_name():
+    late = sampled()
+    late.add(mbd.DelayLine("late", "pin.angle", 0.004))
+    stopped, _, pin = pendulum()
+    stopped.add(mbd.JointLimit("stop", pin, lower=-0.2, upper=0.2, k=1e4, c=10.0))
+    rigid, _, pin = pendulum()
+    rigid.add(mbd.JointLimit("hard", pin, lower=-0.2, upper=0.2, restitution=0.5))
+    python = loaded(lambda s, b, p: mbd.Motor("motor", p, torque=lambda t, state: 0.1 * state.y[0]))
+    for system, told, method in (
+        (late, "late", mbd.RK4()),
+        (stopped, "Trapezoidal", mbd.Trapezoidal()),
+        (rigid, "hard", mbd.RK4()),
+        (python, "functions of Python", mbd.RK4()),
+        (pendulum()[0], "RadauIIA", mbd.RadauIIA()),
+        (pendulum()[0], "RATTLE", mbd.RATTLE()),
+        (pendulum()[0], "DormandPrince", mbd.DormandPrince()),
+    ):
+        with pytest.raises(mbd.UsageError, match=told):
+            blob(system, h=H, integrator=method)
+    with pytest.raises(mbd.UsageError, match="law"):
+        EngineModel(blob(sampled(), h=H), library=LIBRARY).law("lwa", law)
+
+
 PROGRAM = """
 import fs from "fs";
 const { Mechanism } = await import(process.argv[2]);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import json
+import os
 import struct
 import sys
 
@@ -49,6 +50,50 @@ def test_one_that_fits_is_taken(built):
     library, reason = choose(folder, package)
     assert library.path == folder / name
     assert reason == ""
+
+
+def old(*files):
+    """Let files be from a while ago."""
+    for file in files:
+        os.utime(file, ns=(0, file.stat().st_mtime_ns - 10 * engine_library.SETTLED))
+
+
+def test_what_was_read_is_not_read_again(built, monkeypatch):
+    """While no file has another size or time; any change is seen, and what was changed a moment ago is read."""
+    package, folder, name, _ = built
+    files = (package / "kernel.py", folder / name, folder / MANIFEST)
+    assert choose(folder, package).library
+    assert not (folder / engine_library.SEEN).exists()
+    old(*files)
+    assert choose(folder, package).library
+    assert (folder / engine_library.SEEN).exists()
+    with monkeypatch.context() as patched:
+        patched.setattr(engine_library, "stamp_of", None)
+        assert choose(folder, package).library.path == folder / name
+    (package / "kernel.py").write_text("x = 2")  # of the same size
+    assert "other sources" in choose(folder, package).reason
+    (package / "kernel.py").write_text("x = 1")
+    old(*files)
+    assert choose(folder, package).library
+    data = bytearray((folder / name).read_bytes())
+    (folder / name).write_bytes(bytes([data[0] ^ 1]) + data[1:])
+    assert "damaged" in choose(folder, package).reason
+    (folder / name).write_bytes(data[:-1])
+    old(*files)
+    assert "damaged" in choose(folder, package).reason
+    (folder / name).unlink()
+    assert choose(folder, package).library is None
+
+
+def test_a_note_that_is_nonsense_is_no_note(built):
+    package, folder, name, _ = built
+    for note in (b"", b"\xff\xfe", b"exact.so"):
+        (folder / engine_library.SEEN).write_bytes(note)
+        assert choose(folder, package).library.path == folder / name
+    (folder / engine_library.SEEN).unlink()
+    (folder / engine_library.SEEN).mkdir()  # as where nothing can be written
+    old(package / "kernel.py", folder / name, folder / MANIFEST)
+    assert choose(folder, package).library.path == folder / name
 
 
 def test_none_is_no_fault(tmp_path):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import signal
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -82,6 +86,78 @@ def test_a_build_that_is_stopped_leaves_the_engine_of_before_or_none(tmp_path, m
         assert "damaged" in reason
     built(folder, b"behind " * 10)
     assert choose(folder).library.path.read_bytes() == b"behind " * 10
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from haugmbd.engine_build import build
+from tests.unit.engine.test_safety import built
+moves, move = [], os.replace
+def stopped(*paths):
+    if len(moves) == int(sys.argv[2]):
+        os.kill(os.getpid(), signal.SIGKILL)
+    moves.append(paths)
+    move(*paths)
+build.os.replace = stopped
+built(Path(sys.argv[1]), b"behind " * 10)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not names_here() or not hasattr(signal, "SIGKILL"), reason="there is no such signal, or no engine here")
+def test_a_build_that_is_killed_leaves_the_engine_of_before_or_none(tmp_path, monkeypatch):
+    """At both of its moves, by a signal that no program sees; the next build mends what is left."""
+    monkeypatch.delenv(WISH, raising=False)
+    folder = tmp_path / "library"
+    built(folder, b"before " * 9)
+    for stop, left in ((0, b"before " * 9), (1, b"behind " * 10)):
+        done = subprocess.run([sys.executable, "-c", KILLED, str(folder), str(stop)], cwd=build.PACKAGE.parent)
+        assert done.returncode == -signal.SIGKILL
+        library, reason = choose(folder)
+        assert (folder / names_here()[-1]).read_bytes() == left
+        assert (library is not None) if stop == 0 else "damaged" in reason
+    built(folder, b"behind " * 10)
+    assert choose(folder).library.path.read_bytes() == b"behind " * 10
+
+
+@pytest.mark.skipif(not names_here(), reason="no engine is built for machines of this kind")
+def test_nothing_is_taken_where_numbers_are_big_endian(tmp_path, monkeypatch):
+    monkeypatch.delenv(WISH, raising=False)
+    folder = tmp_path / "library"
+    built(folder, b"of this machine " * 9)
+    monkeypatch.setattr(sys, "byteorder", "big")
+    library, reason = choose(folder)
+    assert library is None
+    assert "has no library" in reason
+
+
+@needs_engine
+def test_a_blob_of_big_endian_words_is_refused():
+    data = blob(mbd.gallery.pendulum(), h=H)
+    turned = data[:8] + np.frombuffer(data[8:], dtype="<i8").astype(">i8").tobytes()
+    with pytest.raises(mbd.UsageError, match="another version"):
+        EngineModel(turned, library=LIBRARIES[0])
+
+
+@needs_engine
+def test_two_versions_side_by_side(tmp_path):
+    """The same library from another folder, as of another installation, whose manifest says that its sources are others."""
+    for name in (MANIFEST, LIBRARIES[0].name):
+        shutil.copy(FOLDER / name, tmp_path)
+    data = blob(mbd.gallery.slider_crank(), h=H)
+    one, other = (EngineModel(data, library=folder / LIBRARIES[0].name) for folder in (FOLDER, tmp_path))
+    right = EngineModel(data, library=LIBRARIES[0]).run(60)
+    found = [[model.run(20) for model in (one, other)] for _ in range(3)]
+    for k in range(2):
+        assert np.array_equal(np.concatenate([pair[k] for pair in found]), right)
+    manifest = json.loads((tmp_path / MANIFEST).read_text())
+    for line in manifest["libraries"].values():
+        line["stamp"] = "0" * 16
+    (tmp_path / MANIFEST).write_text(json.dumps(manifest))
+    with pytest.raises(mbd.UsageError, match="other sources"):
+        library_for(LIBRARIES[0].stem, tmp_path)
+    assert library_for(LIBRARIES[0].stem) == LIBRARIES[0]
 
 
 @needs_engine

@@ -114,6 +114,35 @@ def gallery(mbd):
             yield f"{make.__name__} adaptive", partial(end, mbd, make, rtol=1e-7, atol=1e-9)
 
 
+EVENTS_OF_THEIR_OWN = ("net", "stack", "dominoes", "ratchet", "geneva_drive", "rattleback", "woodpecker", "rimless_wheel")
+"""Mechanisms of many bodies or contacts, which a tenth of a second shows as well."""
+
+
+@group
+def mechanisms(mbd):
+    """Every mechanism through every kind of question: a second of motion, motion without forces, rest, modes, many at once, a page."""
+    for make in mbd.gallery.GALLERY:
+        name, t_end = make.__name__, 0.1 if make.__name__ in EVENTS_OF_THEIR_OWN else 1.0
+        yield f"{name} simulate", partial(end, mbd, make, t_end, h=1e-3)
+        yield f"{name} kinematics", lambda make=make: flat(mbd.kinematics(make(), np.linspace(0.0, 0.1, 3)).y)
+        yield f"{name} equilibrium", lambda make=make: flat(mbd.equilibrium(make()).state.y)
+        yield f"{name} linearize", lambda make=make: frequencies(mbd.linearize(mbd.equilibrium(make())))
+        yield f"{name} batch", partial(two_members, mbd, make)
+        yield f"{name} compare", partial(compared, mbd, make, 0.01)
+        yield f"{name} page", lambda make=make: written(lambda path: mbd.simulate(make(), 0.01, h=1e-3).animate(path))
+
+
+def two_members(mbd, make):
+    """Return the last states of a mechanism that runs twice at once."""
+    model = make().compile()
+    return flat(mbd.batch(model, np.stack([model.y0, model.y0]), threads=1).simulate(0.01, h=1e-3).y_end)
+
+
+def frequencies(found):
+    """Return the frequencies of modes, sorted."""
+    return flat(sorted(abs(mode.frequency) for mode in found.modes))
+
+
 @group
 def methods(mbd):
     """Every integrator, formulation, stabilization and form of constraints, and rules for dependent rows."""
@@ -265,10 +294,10 @@ def studies(mbd):
     yield "drift_law", lambda: flat(mbd.drift_law(mbd.simulate(driven(mbd), 0.5, h=5e-3, stabilization=None)).exponent)
 
 
-def compared(mbd):
-    """Return the last states of two methods that are compared."""
+def compared(mbd, make=None, t_end=0.05):
+    """Return the last states of methods that are compared."""
     found = [mbd.Method(integrator=mbd.RK4()), mbd.Method(integrator=mbd.Heun()), mbd.Method(formulation=mbd.NullSpace())]
-    results = mbd.compare(mbd.gallery.four_bar(), found, 0.05, h=1e-3, reference=False).results
+    results = mbd.compare((make or mbd.gallery.four_bar)(), found, t_end, h=1e-3, reference=False).results
     return flat(*(result.y[-1] for result in results.values()))
 
 
@@ -282,16 +311,17 @@ def swept(mbd):
     return flat(table["end"])
 
 
+def written(make_it):
+    """Return whether a file was written."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "page.html")
+        make_it(path)
+        return flat(path.stat().st_size > 1000)
+
+
 @group
 def pages(mbd):
     """Files that show a mechanism: their sizes are not compared."""
-
-    def written(make_it):
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder, "page.html")
-            make_it(path)
-            return flat(path.stat().st_size > 1000)
-
     system = mbd.gallery.four_bar()
     yield "animation", lambda: written(lambda path: mbd.simulate(mbd.gallery.four_bar(), 0.02, h=1e-3).animate(path))
     yield "live page", lambda: written(lambda path: system.live(path, live=["crank.mass"]))

@@ -106,6 +106,11 @@ def test_right_expressions_are_right_also_with_a_factor_or_in_vectors(spatial, p
         ("x_crank", "missing", "-s_bar_A_j_z*sin(phi_crank)"),
         ("x_crank - s_bar_A_j_z * sin(phi_crank) + z_crank", "too much", "z_crank"),
         ("x_crank - s_bar_A_j_z * cos(phi_crank)", "does not have", "-s_bar_A_j_z*cos(phi_crank)"),
+        ("-x_crank", "missing", "s_bar_A_j_z*sin(phi_crank)"),
+        ("0", "zero at every state", ""),
+        ("z_crank - z_crank", "zero at every state", ""),
+        ("1e-12 * z_crank", "does not have", "1.0e-12*z_crank"),
+        ("0.25", "does not have", "0.250000000000000"),
     ],
 )
 def test_the_first_wrong_term_is_named(plane, text, word, term):
@@ -135,6 +140,23 @@ def test_the_first_wrong_term_is_named(plane, text, word, term):
 def test_text_is_parsed_and_never_executed(plane, text, words):
     with pytest.raises(mbd.UsageError, match=re.escape(words)):
         plane.check([text, RIGHT[1]], "A")
+
+
+def test_a_row_of_any_size_is_right_or_wrong_by_its_own_size(plane):
+    assert plane.check([f"1e-12 * ({RIGHT[0]})", RIGHT[1]], "A").ok
+    assert not plane.check([f"1e-12 * ({RIGHT[0]} + z_crank)", RIGHT[1]], "A").ok
+    assert not plane.check(["0"] * 8).ok
+    assert not any(row.ok for row in plane.check(["0"] * 8).rows)
+
+
+def test_a_state_of_another_model_is_refused_by_every_number(spatial, plane):
+    other = double_pendulum().compile().state()
+    for eq in (spatial, plane):
+        for ask in (eq.values, eq.values_of_rows, eq.lambdify(), eq.lambdify("Phi")):
+            with pytest.raises(mbd.UsageError, match=r"state of 2 bodies, and model 'four-bar' has 3"):
+                ask(other)
+            with pytest.raises(mbd.UsageError, match="needs a State"):
+                ask([1.0, 2.0])
 
 
 def test_bad_input_gets_one_sentence(readme, spatial, tmp_path):

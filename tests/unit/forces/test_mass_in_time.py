@@ -147,9 +147,13 @@ def test_an_exhaust_of_a_constant_mass_is_refused():
     ],
     ids=["RK4", "adaptive", "BDF", "Radau", "SciPy"],
 )
-def test_a_mass_that_becomes_negative_is_named_with_its_time(how):
+@pytest.mark.parametrize("guided", [True, False], ids=["on a rail", "free"])
+def test_a_mass_that_becomes_negative_is_named_with_its_time(how, guided):
+    system = rocket(mass)
+    if not guided:
+        system.remove(system["rail"])
     with pytest.raises(mbd.SimulationError, match=r"body 'rocket': its mass is .* kg at t = 6\.2"):
-        mbd.simulate(rocket(mass), 8.0, **how)
+        mbd.simulate(system, 8.0, **how)
 
 
 def test_what_has_one_mass_matrix_is_refused_by_the_body():

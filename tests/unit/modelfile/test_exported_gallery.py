@@ -9,7 +9,7 @@ import pytest
 
 import haugmbd as mbd
 from haugmbd.gallery import GALLERY
-from joints import CJ, SJ, TJ, UJ, Distance, Planar, PointInPlane, PointOnLine, Rope
+from joints import CJ, RJ, SJ, TJ, UJ, Distance, Planar, PointInPlane, PointOnLine, Rope
 from tests.support import mechanisms
 
 pytestmark = pytest.mark.slow
@@ -96,6 +96,70 @@ def test_the_gallery_is_written_or_refused_with_a_hint(suffix, tmp_path):
             )
         else:
             equal(system, again(system, tmp_path / f"x{suffix}"))
+
+
+def without(system, left_out):
+    """Take out what an export has left out, where that is a part."""
+    parts = {getattr(part, "where", f"joint {part.name!r}"): part for part in (*system.joints, *system.loads, *system.contacts)}
+    gone = [parts[text.split(": ")[0]] for text in left_out if text.split(": ")[0] in parts and "actuator in the file" not in text]
+    for part in sorted(gone, key=lambda part: part in system.joints):  # loads stand on joints
+        system.remove(part)
+    return system, len(gone)
+
+
+@pytest.mark.parametrize("suffix", NOT_WRITTEN)
+@pytest.mark.parametrize("name", ["andrews", "differential", "gripper", "ratchet", "geneva_drive", "rolling_disc", "woodpecker"])
+def test_the_remedy_of_a_refusal_works_and_the_rest_of_the_mechanism_is_the_same(name, suffix, tmp_path):
+    make = {make.__name__: make for make in GALLERY}[name]
+    if name in ("andrews", "differential") and suffix == ".xml":
+        pytest.skip("it is written whole")
+    path = tmp_path / f"x{suffix}"
+    with pytest.raises(mbd.ModelFileError, match="leave_out=True"):
+        again(at_rest(make()), path)
+    written = {".xml": mbd.write_mjcf, ".asmt": mbd.write_asmt, ".sdf": mbd.write_sdf, ".urdf": mbd.write_urdf}[suffix]
+    rest, gone = without(at_rest(make()), written(at_rest(make()), path, leave_out=True).left_out)
+    assert gone
+    equal(rest, again(rest, path))
+
+
+def test_many_contacts_are_one_line_of_a_refusal_and_one_line_each_of_what_is_left_out(tmp_path):
+    stack = next(make for make in GALLERY if make.__name__ == "stack")()
+    with pytest.raises(mbd.ModelFileError) as error:
+        mbd.write_sdf(stack, tmp_path / "x.sdf")
+    assert len(error.value.faults) == 1
+    assert "'floor', contact 'face 2', contact 'face 3' and 7 more" in str(error.value)
+    left_out = mbd.write_sdf(stack, tmp_path / "x.sdf", leave_out=True).left_out
+    assert sum("rigid contact" in text for text in left_out) == 10
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_constant_motors_and_forces_of_joints_come_back_from_mjcf(turned, tmp_path):
+    """Of joints that lead from the tree's root, and to it; at a control that is added."""
+    rng = np.random.default_rng(1)
+    system, before, P = mbd.System("motors", gravity=(0.3, 0.0, -9.81)), None, np.zeros(3)
+    for k, kind in enumerate((RJ, TJ, CJ, UJ, RJ)):
+        body = system.add(mechanisms.solid(f"body {k}", rng))
+        ends = (before or system.ground, body)
+        a = rng.normal(size=3)
+        axes = {"axis_i": a, "axis_j": np.cross(a, (1, 2, 0.3))} if kind is UJ else {"axis": a}
+        system.add(kind(f"j{k}", *(ends[::-1] if turned and k % 2 else ends), point=P, **axes))
+        before, P = body, P + rng.normal(size=3)
+    slide, angle = (system["j2"].coordinate(name) for name in ("displacement", "angle"))
+    motor = system.add(mbd.Motor("m0", system["j0"], torque=2.0, ratio=3.0))
+    system.add(mbd.JointForce("f1", system["j1"], -4.0))
+    system.add(mbd.JointForce("f2", [angle, slide], [1.5, -0.5]))
+    system.add(mbd.RSDA("spring", system["j4"], k=3.0))
+    system.add(mbd.Motor("m4", system["j4"], torque=0.7))
+    at_rest(system)
+    equal(system, again(system, tmp_path / "x.xml"), tol=1e-12)
+    more = mbd.read_mjcf(tmp_path / "x.xml", control={"m4": 2.0})
+    system.remove(system["m4"])
+    system.add(mbd.Motor("m4", system["j4"], torque=2.7))
+    equal(system, more, tol=1e-12)
+    system.remove(motor)
+    system.add(mbd.Motor("m0", system["j0"], torque=np.sin))
+    with pytest.raises(mbd.ModelFileError, match="'m0': .* Its force changes with time"):
+        mbd.write_mjcf(system, tmp_path / "x.xml")
 
 
 CLOSING = {

@@ -136,6 +136,11 @@ NO_SIDECARS = [
     "closed_loop:\n" + "- " * 50 + "a\ntype: 3d",
     "closed_loop: {a: b}\ntype: 3d",
     "x: '",
+    "closed_loop: []\ntype: []\njoint_name: [a]",
+    "closed_loop: []\ntype: []\njoint_name: [a, a]\njoint_type: [FIXED, FIXED]",
+    "closed_loop: []\ntype: []\njoint_name: [a]\njoint_type: [UJOINT_XX]",
+    "closed_loop: []\ntype: []\njoint_name: [[a]]\njoint_type: [FIXED]",
+    "closed_loop: []\ntype: []\njoint_name: a\njoint_type: FIXED",
 ]
 
 
@@ -149,3 +154,57 @@ def test_frames_of_a_sidecar_that_are_not_there(tmp_path):
     (tmp_path / "s.yaml").write_text("closed_loop: [[crank, nowhere]]\ntype: 3d")
     with pytest.raises(mbd.ModelFileError, match="no link or joint 'nowhere'"):
         read(tmp_path, robots.four_bar_leg(""), loops=tmp_path / "s.yaml")
+
+
+def arm(wrist, *more):
+    """An upper arm on a hinge, and a hand at its end on the joint `wrist`, turned against it."""
+    rng = np.random.default_rng(3)
+    return robot(
+        link("base"),
+        link("upper", robots.random_inertial(rng)),
+        link("hand", robots.random_inertial(rng)),
+        joint("shoulder", "continuous", "base", "upper", axis((0, 1, 0)), origin((0.1, 0.2, 0.3), (0.3, 0.2, 0.1))),
+        wrist,
+        *more,
+    )
+
+
+PLACE = origin((0.4, 0.1, 0.0), (0.5, -0.4, 0.3))
+HINGE = joint("wrist", "revolute", "upper", "hand", axis((0, 0, 1)), PLACE, '<limit lower="-1" upper="1" effort="1" velocity="1"/>')
+REPLACED = {
+    "SPHERICAL": (joint("wrist", "spherical", "upper", "hand", PLACE),),
+    "FIXED": (joint("wrist", "fixed", "upper", "hand", PLACE),),
+    "UJOINT_ZX": (
+        joint("first", "continuous", "upper", "between", axis((0, 0, 1)), PLACE),
+        link("between"),
+        joint("second", "continuous", "between", "hand", axis((1, 0, 0)), origin(ZERO)),
+    ),
+}
+"""The joint that is meant, as a URDF says it."""
+
+
+@pytest.mark.parametrize("kind", REPLACED)
+def test_joints_that_a_sidecar_replaces_move_as_those_that_it_names(kind, tmp_path):
+    """A hinge of the URDF, which has no word for a universal joint, is what joint_type says; its limits are told."""
+    (tmp_path / "s.yaml").write_text(f"closed_loop: []\ntype: []\njoint_name: [\n  'wrist',\n]\njoint_type: [{kind}]\n")
+    system = read(tmp_path, arm(HINGE), loops=tmp_path / "s.yaml", merge_fixed=False)
+    meant = read(tmp_path, arm(*REPLACED[kind]), merge_fixed=False)
+    report = system.import_report
+    assert report.degrees_of_freedom == meant.import_report.degrees_of_freedom
+    assert any("joint 'wrist' is" in text and "without its limits" in text for text in report.substituted)
+    assert not system.loads
+    found = [{b.name: mbd.accelerations(each).v_dot[k] for k, b in enumerate(each.bodies)} for each in (system, meant)]
+    for body in ("upper", "hand"):
+        np.testing.assert_allclose(found[0][body], found[1][body], rtol=0, atol=1e-10 * GRAVITY)
+
+
+def test_joints_that_a_sidecar_replaces_are_there_and_not_followed(tmp_path):
+    sidecar = tmp_path / "s.yaml"
+    sidecar.write_text("closed_loop: []\ntype: []\njoint_name: [wrst]\njoint_type: [SPHERICAL]\n")
+    report = read(tmp_path, arm(HINGE), loops=sidecar).import_report
+    assert any("there is no joint 'wrst' (did you mean 'wrist'?)" in text for text in report.warnings)
+    sidecar.write_text("closed_loop: []\ntype: []\njoint_name: [wrist]\njoint_type: [SPHERICAL]\n")
+    finger = link("finger", robots.random_inertial(np.random.default_rng(4)))
+    follows = joint("grip", "continuous", "hand", "finger", axis((1, 0, 0)), origin(ZERO), '<mimic joint="wrist"/>')
+    with pytest.raises(mbd.ModelFileError, match="'grip' follows its coordinate"):
+        read(tmp_path, arm(HINGE, finger, follows), loops=sidecar)

@@ -234,6 +234,61 @@ def test_two_switches_at_one_instant_are_refused_where_their_order_matters():
         mbd.simulate(system, 1.0, events=events, **FINE)
 
 
+LATER = 2e-11
+"""[s]: within 1e-10 (|t| + 1 s) two events are of one instant."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"grip": "grip"}, {"release": "grip"}),
+        ({"lock": "spring"}, {"release": "spring"}),
+        ({"release": "pin"}, {"lock": "pin"}),
+        ({"release": "pin"}, {"grip": "pin"}),
+        ({"grip": "grip"}, {"lock": "grip"}),
+    ],
+)
+@pytest.mark.parametrize("apart", [0.0, LATER, -LATER])
+def test_two_switches_of_one_part_at_one_instant_are_refused(first, second, apart):
+    """One of them changes nothing before the other one has: the last of them would decide whether the part is on."""
+    system, _, b = two_bodies()
+    system.add(Fixed("pin", system.ground, b))
+    events = [at("x", 0.5, **first), at("y", 0.5 + apart, **second)]
+    with pytest.raises(mbd.SimulationError, match=r"'[xy]' and '[xy]' occur at one instant.*order matters") as told:
+        mbd.simulate(system, 0.6, events=events, **FINE)
+    assert told.value.result.t[-1] == pytest.approx(0.5)
+    assert not told.value.result.events or {one.name for one in told.value.result.events} <= {"x", "y"}
+
+
+@pytest.mark.slow
+def test_a_switch_that_changes_nothing_leaves_no_trace():
+    system, _, _ = two_bodies()
+    idle = [at("before", 0.2, release="grip"), mbd.Event("not yet", lambda t, state: {}["grip"]).then(release="spring")]
+    alone, beside = (mbd.simulate(system, 0.6, events=[at("x", 0.5, grip="grip"), *more], **FINE) for more in ([], idle))
+    assert [one.name for one in beside.events] == ["x"]
+    assert np.array_equal(alone.y, beside.y)
+    twice = mbd.simulate(system, 0.6, events=[at("x", 0.5, lock="spring"), at("y", 0.5, lock="spring")], **FINE)
+    assert (twice.switches[0].names, twice.switches[0].locked) == (("x", "y"), ("spring",))
+
+
+LAST_STEP = [{"h": 0.01}, {"h": 0.01, "store_every": 3}, {"h": 0.01, "t_eval": [0.0, 0.1, 0.3]}] + [
+    {"integrator": kind(h=0.01)} for kind in (mbd.HHT, mbd.BDF, mbd.RadauIIA, mbd.SemiImplicitEuler, mbd.RATTLE, mbd.HEM4)
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", LAST_STEP, ids=repr)
+@pytest.mark.parametrize("left", [3e-3, 1e-7, 1e-13])
+def test_a_switch_may_be_in_the_last_step_of_a_run(method, left):
+    result = mbd.simulate(bar(), 0.3, events=[at("late", 0.3 - left, release="pin")], **method)
+    assert len(result.switches) == 1
+    assert result.t[-1] == pytest.approx(0.3, abs=1e-12)
+    assert result.status is mbd.RunStatus.COMPLETED
+    with pytest.raises(mbd.UsageError, match="larger than the interval"):
+        mbd.simulate(bar(), 0.005, events=[at("late", 0.004, release="pin")], **{k: v for k, v in method.items() if k != "t_eval"})
+
+
 @pytest.mark.slow
 def test_joints_that_are_apart_are_pulled_together_on_request():
     system = mbd.System("pull")

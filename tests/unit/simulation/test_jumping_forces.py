@@ -1,9 +1,13 @@
 """Forces and drivers that jump with time or with the state: steps with error control end there, with the error that was asked for."""
 
+import sys
+
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import haugmbd as mbd
+from haugmbd import gallery
 from joints import TJ
 
 T_END = 1.7
@@ -65,6 +69,21 @@ def test_jumps_in_time(given, name):
     assert np.abs(result.energy().drift).max() < 2e-6
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("before", [0.0, 1e-16, 5e-16, 2e-15, 3e-14, 2e-13, 1e-12, 1e-9])
+def test_a_run_that_begins_just_before_a_jump_goes_on(before):
+    """As one does behind a switch at the time of the jump, which is located to 1e-13 s."""
+    system, body, joint = slider()
+    as_force(system, body, joint, lambda t: np.where(t < 0.7331, 3.0, -2.0))
+    state = system.compile().state().replace(t=0.7331 - before)
+    result = mbd.simulate(system, T_END, rtol=1e-10, atol=1e-12, state=state)
+    assert result["body"].r[-1, 0] == pytest.approx(-((T_END - 0.7331) ** 2), abs=1e-8)
+    switch = mbd.Event("at the jump", lambda t, state: t - 0.7331).then(kick=mbd.PointImpulse("kick", body, impulse=(1.0, 0, 0)))
+    x = mbd.simulate(system, T_END, rtol=1e-10, atol=1e-12, events=[switch])["body"].r[-1, 0]
+    after = T_END - 0.7331
+    assert x == pytest.approx(1.5 * 0.7331**2 + (3.0 * 0.7331 + 1.0) * after - after**2, abs=1e-9)
+
+
 # x'' = -5 sgn x: parabolas of 6 v / 10 s
 STATES = {
     "sign": lambda t, q, v: -5.0 * np.sign(q),
@@ -86,6 +105,23 @@ def test_jumps_with_the_state(name, integrator):
     x = mbd.simulate(system, T_END, **settings)["body"].r[-1, 0]
     after = T_END - 1.2  # it has come back to zero, with -3 m/s
     assert x == pytest.approx(-3.0 * after + 2.5 * after**2, abs=3e-8 if integrator is None else 3e-5)
+
+
+def test_a_body_that_begins_at_rest_at_a_kink_leaves_it_in_a_few_steps():
+    """The height of the foot takes both branches in turns while it moves by rounding alone: 30,000 steps led away from there."""
+    toy = sys.modules[gallery.bouncing_toy.__module__]
+    result = mbd.simulate(gallery.bouncing_toy(), 2e-3, rtol=1e-9, atol=1e-11)
+    assert result.counters.steps < 100
+
+    def rates(t, x):
+        spring = toy.SPRING * (x[1] - x[0] - toy.FREE_LENGTH)
+        floor = toy.FLOOR * max(0.0, toy.SOLE - x[0])
+        return [x[2], x[3], (floor + spring) / toy.FOOT - toy.TOY_GRAVITY, -spring / toy.HEAD - toy.TOY_GRAVITY]
+
+    start = [toy.SOLE, toy.SOLE + toy.FREE_LENGTH - toy.PRESSED, 0.0, 0.0]
+    right = solve_ivp(rates, (0.0, 2e-3), start, rtol=1e-12, atol=1e-14).y[:, -1]
+    reached = [getattr(result[name], what)[-1, 2] for what in ("r", "v") for name in ("foot", "head")]
+    np.testing.assert_allclose(reached, right, atol=1e-8)
 
 
 def test_a_force_that_jumps_to_and_fro_is_named():

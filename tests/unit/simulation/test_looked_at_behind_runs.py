@@ -204,3 +204,39 @@ def test_what_resolves_its_motion_is_not_integrated_again(monkeypatch):
 def test_a_reference_that_is_no_method_has_a_suggestion(given):
     with pytest.raises(mbd.UsageError, match=r"RK4\(\)"):
         mbd.compare(driven_pendulum(lambda t: 0.0), [mbd.Method(label="own")], 0.1, h=1e-2, reference=given)
+
+
+GAIN, TABLE = 3.0, [1.0, 2.0]
+CONTINUOUS = {
+    "math": lambda t: (0.0, 0.0, math.sin(float(t))),
+    "global": lambda t: GAIN * math.sin(t) / GAIN,
+    "default": lambda t, q, w, T=2.0: -T * np.tanh(w / T) + q**2,
+}
+"""Functions that hide their branches, or have none."""
+JUMPING = {
+    "comparison": lambda t: 5.0 * (math.sin(9.0 * t) > 0.0),
+    "if": lambda t: 3.0 if t > 1.0 else 2.0,
+    "table": lambda t: TABLE[int(t)],
+    "int": lambda t: 2.0 * int(t),
+    "floor": lambda t: 2.0 * math.floor(t),
+    "//": lambda t: math.sin(t) // 1.0,
+    "%": lambda t: t % 1.0,
+    "copysign": lambda t: math.copysign(1.0, t),
+    "round": lambda t: 2.0 * round(t),
+    "pole": lambda t: math.atan(1.0 / (t - 0.5)),
+    "pole of a power": lambda t: math.atan((t - 0.5) ** -1),
+    "attribute": lambda t: t.__floor__(),
+    "bisect": lambda t: 2.0 * bisect.bisect(TIMES, t),
+    "called": lambda t: -GAIN * JUMPS(t),
+    "loop": lambda t: sum(1.0 for x in TIMES if x < t),
+}
+
+
+def JUMPS(t):  # noqa: N802  read by a law above
+    return 1.0 if t > 0.3 else 0.0
+
+
+@pytest.mark.parametrize("law", [*CONTINUOUS, *JUMPING])
+def test_only_code_that_cannot_jump_is_never_called_behind_runs(law):
+    function = CONTINUOUS.get(law) or JUMPING[law]
+    assert crossed_jumps.is_continuous(function) == (law in CONTINUOUS)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import subprocess
 import sys
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -173,3 +175,72 @@ def test_worker_processes_do_not_run_with_another_value_of_a_global(tmp_path):
     (tmp_path / "study.py").write_text(CHANGED_GLOBAL)
     ended = subprocess.run([sys.executable, tmp_path / "study.py"], capture_output=True, text=True, env=os.environ | module_path())
     assert ended.stdout.strip() == "[[2.0], [2.0], True, True]", ended.stderr
+
+
+NAME, FOLDER, IN_A_TABLE = "number.txt", "data", {"table": ["data/number.txt"]}
+
+
+def number_in(path):
+    with open(path, encoding="utf-8") as stream:
+        return float(stream.read())
+
+
+def in_a_helper(x):
+    return {"y": float(np.loadtxt("number.txt"))}
+
+
+class Reader:
+    def __init__(self, path):
+        self.path = path
+
+    def __call__(self, x):
+        return {"y": number_in(self.path)}
+
+
+WAYS_TO_A_FILE = {
+    "constant": lambda: lambda x: {"y": number_in("number.txt")},
+    "global": lambda: lambda x: {"y": number_in(NAME)},
+    "folder": lambda: lambda x: {"y": number_in(Path(FOLDER) / "number.txt")},
+    "joined": lambda: lambda x: {"y": number_in(os.path.join(FOLDER, NAME))},
+    "text": lambda: lambda x: {"y": number_in(f"{FOLDER}/number.txt")},
+    "table": lambda: lambda x: {"y": number_in(IN_A_TABLE["table"][0])},
+    "enclosed path": lambda: (lambda path: lambda x: {"y": number_in(path)})(Path("number.txt")),
+    "default": lambda: lambda x, path="number.txt": {"y": number_in(path)},
+    "called function": lambda: lambda x: {"y": in_a_helper(x)["y"]},
+    "partial": lambda: functools.partial(lambda x, path: {"y": number_in(path)}, path="number.txt"),
+    "object": lambda: Reader("number.txt"),
+}
+
+
+@pytest.mark.parametrize("way", WAYS_TO_A_FILE)
+def test_the_content_of_a_file_counts_that_a_text_names(way, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    for content, rows in (("2.0", [2.0]), ("2.0", [2.0]), ("3.0", None)):
+        (tmp_path / "number.txt").write_text(content)
+        (tmp_path / "data" / "number.txt").write_text(content)
+        if rows is None:
+            with pytest.raises(mbd.UsageError, match="is that of another study"):
+                swept(WAYS_TO_A_FILE[way](), "store")
+        else:
+            assert swept(WAYS_TO_A_FILE[way](), "store") == rows
+
+
+def test_the_content_of_a_file_that_a_cell_names_counts(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for content in (2.0, 2.0, 3.0):
+        (tmp_path / "number.txt").write_text(f"{content}")
+        rows = mbd.sweep(lambda file: file, [{"file": "number.txt"}], lambda path: {"y": number_in(path)}, "serial", store="store")
+        assert rows["y"].tolist() == [content]
+
+
+def test_a_file_that_a_function_writes_does_not_count(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def logged(x):
+        with open("log.txt", "a", encoding="utf-8") as stream:
+            stream.write(f"{x}\n")
+        return {"y": x}
+
+    assert [swept(logged, "store") for _ in range(2)] == [[1], [1]]
+    assert (tmp_path / "log.txt").read_text() == "1\n"

@@ -33,6 +33,7 @@ from haugmbd.errors import UsageError
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.plotting.style import side_legend, stacked_axes
+from haugmbd.simulation.results.study_data import Columns, StudyData, column
 
 SLOW = 20.0
 """Slowest time constants that a step response shows by default."""
@@ -54,7 +55,7 @@ def _real(name: str, given: Any, what: str) -> Array:
 
 @public_class
 @dataclass(frozen=True, eq=False, repr=False)
-class StateSpace(NamesMeant):
+class StateSpace(NamesMeant, StudyData):
     """A linear system of deviations about one state: s' = A s + B w, o = C s + D w.
 
     Attributes
@@ -97,6 +98,23 @@ class StateSpace(NamesMeant):
     motions: Linearization | None = None
     D_rate: Array = field(default_factory=lambda: np.zeros((0, 0)))
     D_acceleration: Array = field(default_factory=lambda: np.zeros((0, 0)))
+
+    def _columns(self) -> Columns:
+        """Return the entries of A, B, C and D, with the names of their rows and columns, and those of D_rate and D_acceleration."""
+        rates = tuple(f"rate of {name}" for name in self.states)
+        lines: list[tuple[str, str, str, float]] = []
+        for name, rows, columns in (
+            ("A", rates, self.states),
+            ("B", rates, self.inputs),
+            ("C", self.outputs, self.states),
+            ("D", self.outputs, self.inputs),
+            *((each, self.outputs, self.inputs) for each in ("D_rate", "D_acceleration") if getattr(self, each).any()),
+        ):
+            matrix = np.asarray(getattr(self, name)).reshape(len(rows), len(columns))
+            lines += [(name, rows[k], columns[n], float(matrix[k, n])) for k in range(len(rows)) for n in range(len(columns))]
+        parts = list(zip(*lines, strict=True)) or [()] * 4
+        texts = dict(zip(("matrix", "row", "column"), map(column, parts[:3]), strict=True))
+        return texts | {"value": np.array(parts[3], dtype=np.float64)}
 
     @cached_property
     def eigenvalues(self) -> Complex:
