@@ -12,7 +12,7 @@ A part that is off carries nothing: zero.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -90,6 +90,11 @@ def bind(model: Model) -> None:
         network.dynamics = Dynamics(model)
 
 
+def _by_name(parts: Iterable[Any]) -> dict[str, Any]:
+    """Return parts by their names."""
+    return {part.name: part for part in parts}
+
+
 class SignalFunction:
     """A quantity by its name as a function of (t, state), for events and sensors;  who: the part that reads it, in messages."""
 
@@ -98,8 +103,7 @@ class SignalFunction:
         joints = [entry.part for entry in model.joints.values()] if parts is None else parts.joints
         loads = model.force_elements if parts is None else parts.loads
         contacts = (*(model.contacts if parts is None else parts.contacts), *stops_of(loads))
-        named = ({one.name: one for one in some} for some in (joints, loads, (), (), model.bodies, contacts))
-        scope = Scope(*named)
+        scope = Scope(_by_name(joints), _by_name(loads), {}, {}, _by_name(model.bodies), _by_name(contacts))
         found = scope.resolve(name)
         if isinstance(found, str):
             raise UsageError(f"{who}: {found}.")
@@ -133,6 +137,7 @@ class SignalFunction:
         """Return the quantity; zero of a force element that is off."""
         if isinstance(self.signal, DynamicSignal):
             return self._dynamics(t, y, self.signal)
+        assert isinstance(self.signal, LoadSignal)
         of, quantity = self.signal.load, self.signal.quantity
         if not any(entry.load is of for entry in self.model.loads):
             return 0.0

@@ -326,7 +326,7 @@ def _compared(eq: Any, row: Any, expression: Any, terms: list[Any], states: list
     return check._replace(ok=False, **_of_terms(sp, expression, terms_of_model))
 
 
-def _of_terms(sp: Any, expression: Any, terms_of_model: list[Any]) -> dict[str, str]:
+def _of_terms(sp: Any, expression: Any, terms_of_model: list[Any]) -> dict[str, Any]:
     """Return the message, and the term, of a row that differs from the model's in more than one term.
 
     The row is held against the model's with the sign under which more of its terms are right: rows of either sign say the same.

@@ -81,7 +81,8 @@ def driver_constants(model: Model) -> Array:
 def failure(model: Model, pack: Pack, code: int, t: float) -> Exception:
     """Return the error for a status code of a kernel;  pack: its workspace, also in duals"""
     if pack.work.dtype.names is not None:
-        pack = Pack(pack.ints, np.array(pack.reals["value"]), np.array(pack.work["value"]), *pack[3:])
+        reals, work = (np.array(duals["value"]) for duals in (pack.reals, pack.work))  # type: ignore[call-overload]
+        pack = Pack(pack.ints, reals, work, *pack[3:])
     model.raise_user_error(pack)
     return explain(model, pack, code, t)
 
