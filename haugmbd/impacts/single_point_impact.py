@@ -26,7 +26,7 @@ from haugmbd.contact.points import Kinematics, put_rotations, put_rows_of_points
 from haugmbd.formulations.newton_euler import right_hand_side, solve_system
 from haugmbd.geometry.narrow_phase import GAP, POINT_J, RATES
 from haugmbd.geometry.tables import RATE_COLUMNS, Shapes
-from haugmbd.impacts.contact_problem import ContactProblem, Key
+from haugmbd.impacts.contact_problem import LIMITS, ContactProblem, Key
 from haugmbd.impacts.contact_rows import add_to_velocities, largest_velocity, put_row, row_rate, row_rate_by
 from haugmbd.impacts.frictional_impulse import Struck
 from haugmbd.impacts.impulse_equations import RowSet
@@ -182,7 +182,9 @@ class PointImpacts:
         """Return the impact of a point at a state (ny,), with y as it is behind it; None, and y as before, where it is not plain."""
         p, out, room, c = self.problem, self._out, self._room, key[0]
         own = p.contacts[c].law
-        if not (p.e[c] > 0.0 and isinstance(p.law if own is None else own, NewtonImpact | None)):
+        if isinstance(p.contacts[c], LIMITS) or not (
+            p.e[c] > 0.0 and isinstance(p.law if own is None else own, NewtonImpact | None)
+        ):
             return None
         before, after = y.copy(), y.copy()
         room.pair[0] = p.pairs[c]
