@@ -212,7 +212,7 @@ class PointImpacts:
         normal = dict.fromkeys(p.names, 0.0)
         tangential = dict(zip(p.names, np.zeros((len(p.names), 3)), strict=True))
         normal[name], tangential[name] = float(f[0]), f[1:] @ D[1:]
-        states = (State.from_y(t, y, p.n, flat=y) for y in (before, after))
+        start, end = State.from_y(t, before, p.n, flat=before), State.from_y(t, after, p.n, flat=after)
         solved = (SolvedImpulse(model.joints, RowSet(model.bodies_of_slots, J, nu), Lam),)
-        energies = float(self._out[ENERGY_BEFORE]), float(self._out[ENERGY_AFTER])
-        return Impulse(model, *states, Lam, normal, {}, *energies, (), solved, tangential=tangential)
+        T_start, T_end = float(self._out[ENERGY_BEFORE]), float(self._out[ENERGY_AFTER])
+        return Impulse(model, start, end, Lam, normal, {}, T_start, T_end, (), solved, tangential=tangential)
