@@ -181,33 +181,55 @@ def loops(tools: Tools) -> None:
         precision.section(task)
 
 
-SECTIONS: dict[str, Callable[[Tools], Any]] = {
-    "rhs": lambda tools: right_hand_sides(tools.ours, tools.pinocchio),
-    "reduced": lambda tools: reduced.section(tools.pinocchio),
-    "explicit": lambda tools: explicit.section(),
-    "steps": lambda tools: steps(tools.ours, tools.exudyn, tools.mujoco),
-    "chains": chains,
-    "andrews": lambda tools: precision.section(work_precision.andrews(tools.runs, tools.pinocchio, tools.exudyn)),
-    "windows": windows,
-    "tops": lambda tools: precision.section(work_precision.tops(tools.runs, tools.exudyn, tools.mujoco)),
-    "loops": loops,
-    "cloth": lambda tools: precision.section(work_precision.cloths(tools.runs, tools.exudyn)),
-    "kamino": lambda tools: kamino.section(),
-    "over_time": lambda tools: closed_loops.over_time(tools.runs),
-    "memory": lambda tools: memory(tools.ours),
-    "impacts": lambda tools: impacts(tools.ours),
-    "formulations": lambda tools: formulations.section(tools.ours),
-    "couplings": lambda tools: couplings.section(),
-    "meshes": lambda tools: meshes.section(),
-    "friction": lambda tools: friction.section(),
-    "joints": lambda tools: joints.section(),
-    "memories": lambda tools: calls.memories(),
-    "calls": lambda tools: calls.from_python(),
-    "batches": lambda tools: batches.section(),
-    "starts": lambda tools: calls.starts(),
-    "large": lambda tools: calls.large(),
-    "surroundings": lambda tools: surroundings.section(),
-    "piles": lambda tools: piles.section(tools.mujoco),
+LOOP = "a loop in compiled code over the right-hand side"
+SIMULATE = "`mbd.simulate`, the whole run over its steps"
+OURS_ONLY = "haugmbd only"
+SAME, EQUAL_ERROR, ANOTHER = "the same law and the same step", "compared at equal error", "another law: soft contacts"
+
+
+class Section(NamedTuple):
+    """A section: what measures it, the path by which each row calls haugmbd, and how its peers compare."""
+
+    measure: Callable[[Tools], Any]
+    path: str
+    beside: str = OURS_ONLY
+
+
+SECTIONS: dict[str, Section] = {
+    "rhs": Section(lambda tools: right_hand_sides(tools.ours, tools.pinocchio), f"{LOOP}, and what each column names", SAME),
+    "reduced": Section(lambda tools: reduced.section(tools.pinocchio), "`SerialChain` methods called from Python", SAME),
+    "explicit": Section(lambda tools: explicit.section(), SIMULATE),
+    "steps": Section(
+        lambda tools: steps(tools.ours, tools.exudyn, tools.mujoco), SIMULATE, f"{SAME}; errors stand beside the times"
+    ),
+    "chains": Section(chains, SIMULATE, EQUAL_ERROR),
+    "andrews": Section(
+        lambda tools: precision.section(work_precision.andrews(tools.runs, tools.pinocchio, tools.exudyn)), SIMULATE, EQUAL_ERROR
+    ),
+    "windows": Section(windows, SIMULATE, EQUAL_ERROR),
+    "tops": Section(
+        lambda tools: precision.section(work_precision.tops(tools.runs, tools.exudyn, tools.mujoco)), SIMULATE, EQUAL_ERROR
+    ),
+    "loops": Section(loops, SIMULATE, EQUAL_ERROR),
+    "cloth": Section(lambda tools: precision.section(work_precision.cloths(tools.runs, tools.exudyn)), SIMULATE, EQUAL_ERROR),
+    "kamino": Section(lambda tools: kamino.section(), SIMULATE, "cited errors, no times"),
+    "over_time": Section(lambda tools: closed_loops.over_time(tools.runs), SIMULATE),
+    "memory": Section(lambda tools: memory(tools.ours), "arrays of a compiled model and of a Result"),
+    "impacts": Section(lambda tools: impacts(tools.ours), "a loop in compiled code, and `mbd.impulse` where it is named"),
+    "formulations": Section(
+        lambda tools: formulations.section(tools.ours), "an evaluation of a formulation in Python; NewtonEuler: " + LOOP
+    ),
+    "couplings": Section(lambda tools: couplings.section(), LOOP),
+    "meshes": Section(lambda tools: meshes.section(), LOOP, "SciPy's SuperLU of the same matrix, `splu` and `solve`"),
+    "friction": Section(lambda tools: friction.section(), LOOP),
+    "joints": Section(lambda tools: joints.section(), LOOP),
+    "memories": Section(lambda tools: calls.memories(), "a process that compiles, and takes one step by `mbd.simulate`"),
+    "calls": Section(lambda tools: calls.from_python(), "calls from Python, as named"),
+    "batches": Section(lambda tools: batches.section(), "`mbd.batch(...).accelerations()` and `.simulate(...)`", SAME),
+    "starts": Section(lambda tools: calls.starts(), "whole processes"),
+    "large": Section(lambda tools: calls.large(), "`compile` and `mbd.simulate`"),
+    "surroundings": Section(lambda tools: surroundings.section(), "as each row names"),
+    "piles": Section(lambda tools: piles.section(tools.mujoco), f"{SIMULATE}, with MoreauJean", ANOTHER),
 }
 """What `make bench` measures, in this order; `python -m tests.benchmarks NAME ...` measures these only."""
 
@@ -230,7 +252,9 @@ def main() -> None:
     else:
         tools = Tools(ours, Worker("ours_precision", sys.executable, "haugmbd"), **peers)
         for name in wanted or SECTIONS:
-            SECTIONS[name](tools)
+            section = SECTIONS[name]
+            print(f"\n[{name}] path: {section.path}; peers: {section.beside}", flush=True)
+            section.measure(tools)
             record.write(FOLDER / "results.json")  # after each section: what is measured stays, however the run ends
         tools.runs.close()
     for worker in (ours, *peers.values()):

@@ -60,7 +60,8 @@ def section(other: Worker, repeats: int = REPEATS) -> None:
     """Print the table;  other: MuJoCo."""
     mine = Worker("piles", sys.executable, "haugmbd")
     print(
-        "\nPiles at rest: a step of h = 1 ms [us] of `simulate(..., integrator=MoreauJean())`, whole run, and of MuJoCo's `mj_step`"
+        "\nPiles at rest: a step of h = 1 ms [us] of `simulate(..., integrator=MoreauJean())`, whole run, and of MuJoCo's `mj_step`, "
+        "whose law is another one (soft)"
     )
     print(f"{'boxes':>6} {'':>13} {'haugmbd':>8} {'median':>7} {'laws':>8} {'moved':>8} {'MuJoCo':>8} {'moved':>8} {'ratio':>6}")
     costs: dict[tuple[int, str], float] = {}
