@@ -67,7 +67,7 @@ class SolvedOutputs:
         """Return the numbers of the workspace that are read."""
         return np.array(self._keep, dtype=np.int64)
 
-    def slopes(self, number: int, output: Output, y: Array, dY: Array, kept: Array, point: Array) -> Array:
+    def slopes(self, number: int, output: Output, y: Array, dY: Array, kept: Array, point: Any) -> Array:
         """Return the derivatives (nt, n) of an output by parameters.
 
         y, dY: (nt, ny), (nt, n, ny);  kept: (nt, k, 1 + n) values and tangents of the numbers;  point: (n, 3) complex, the place on the
@@ -79,6 +79,7 @@ class SolvedOutputs:
         x = np.moveaxis(kept[..., :1] + 1j * TINY * kept[..., 1:], 1, 2)[..., first:]
         if output.kind == "driver":
             return np.asarray(-x[..., 0].imag / TINY)
+        vector: Any
         A = _rotation(state[..., EULER:VELOCITY])
         if output.kind == "reaction":
             wrench = -np.einsum("tnk,tnka->tna", x[..., :rows], x[..., rows : 7 * rows].reshape(*x.shape[:2], rows, 6))
