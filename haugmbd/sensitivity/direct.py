@@ -149,8 +149,8 @@ def along_tape(
                 "sensitivities through them are not there yet."
             )
         dY[:, which], beside_dY[:, which] = (x[:, : which.stop - which.start] for x in (lanes, beside_lanes))
-        for whole, own in zip((kept, beside_kept), room, strict=True):
-            _put_kept(whole, own, which)
+        for whole, lanes_kept in zip((kept, beside_kept), room, strict=True):
+            _put_kept(whole, lanes_kept, which)
         opening[which], y_dot[:] = memory.slack.T[: which.stop - which.start], memory.y_dot[:, 0]
     refuse_locks(design, opening)
     return Tape(T, Y, dY, inside, beside_y, beside_dY, y_dot, kept, beside_kept)
@@ -186,8 +186,8 @@ def along_rattle_tape(design: Design, T: Array, Y: Array, start: Array | None = 
     T, Y, dY, slots, no_time = np.array(T), np.array(Y), np.zeros((len(T), n, ny)), 6 * len(model.tables["EDGES"]), np.zeros(0)
     opening, y_dot = np.zeros((n, slots)), np.zeros(ny)
     for which, P in design.dual_packs():
-        memory, lanes, own = new_memory(ny, slots, 1), _lanes(len(T), ny), which.stop - which.start
-        lanes[0, :own] = (design.start if start is None else start)[which]
+        memory, lanes, used = new_memory(ny, slots, 1), _lanes(len(T), ny), which.stop - which.start
+        lanes[0, :used] = (design.start if start is None else start)[which]
         code, done, far = run_rattle(P, memory, *new_halves(model.nb + 1), T, Y, lanes)
         if code != OK:
             raise failure(model, P, code, float(T[min(done, len(T) - 1)]))
@@ -196,15 +196,15 @@ def along_rattle_tape(design: Design, T: Array, Y: Array, start: Array | None = 
                 f"the steps of the run cannot be made again: a state differs by {far:.1e}. Events or jumps change its law; "
                 "sensitivities through them are not there yet."
             )
-        dY[:, which], opening[which], y_dot[:] = lanes[:, :own], memory.slack.T[:own], memory.y_dot[:, 0]
+        dY[:, which], opening[which], y_dot[:] = lanes[:, :used], memory.slack.T[:used], memory.y_dot[:, 0]
     refuse_locks(design, opening)
     nothing = np.zeros((0, 0, 1 + n))
     return Tape(T, Y, dY, no_time, np.zeros((0, ny)), np.zeros((0, n, ny)), y_dot, nothing, nothing)
 
 
-def _put_kept(whole: Array, own: Array, which: slice) -> None:
+def _put_kept(whole: Array, lanes: Array, which: slice) -> None:
     """Write values and tangents of numbers of the solutions, (nt, k, 1 + LANES), to those of all parameters, (nt, k, 1 + n)."""
-    whole[..., 0], whole[..., 1 + which.start : 1 + which.stop] = own[..., 0], own[..., 1 : 1 + which.stop - which.start]
+    whole[..., 0], whole[..., 1 + which.start : 1 + which.stop] = lanes[..., 0], lanes[..., 1 : 1 + which.stop - which.start]
 
 
 def _lanes(points: int, ny: int) -> Array:

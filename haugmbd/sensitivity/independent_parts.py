@@ -68,6 +68,6 @@ def times_of_columns(models: Sequence[Model], names: Sequence[str], dt: Sequence
     if columns is None or any(len(part) != 1 for part in parts) or len(set.union(*parts)) != len(parts):
         return None
     times = np.repeat(dt[0][:, None], len(columns), axis=1)
-    for part, own in zip(parts, dt, strict=True):
-        times[:, columns == next(iter(part))] = own[:, None]
+    for part, time in zip(parts, dt, strict=True):
+        times[:, columns == next(iter(part))] = time[:, None]
     return times

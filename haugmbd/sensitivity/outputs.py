@@ -227,10 +227,10 @@ def _read_piece(design: Design, tangents: Tangents, some: slice, values: Array, 
                 if moving:
                     jacobian[some, moving, lane] += change_of_outputs(design, design.p.names[lane], t, y, moving)
     if tangents.kept is not None and design.is_whole:
-        for k in [k for k in others if k in design.solved.places]:
+        for k in [k for k in others if k in design.solved.reads]:
             kept = tangents.kept[some]
             jacobian[some, k] = design.solved.slopes(k, design.outputs[k], y, dY, kept, design.points_beside(k))
-        others = [k for k in others if k not in design.solved.places]
+        others = [k for k in others if k not in design.solved.reads]
     for k, name in enumerate(design.p if others else ()):
         jacobian[some, others, k] = _slope_of_outputs(design, name, (t, y, dt[:, k], dY[:, k]), others)
     return np.array([not (k in read or is_integral(output)) or reader.unique(output) for k, output in enumerate(design.outputs)])

@@ -110,6 +110,29 @@ def kick_lanes(P: DualPack, t: float, h: float, half: HalfStep, new: Array) -> i
     return NO_CONVERGENCE
 
 
+@kernel
+def step_lanes(P: DualPack, memory: Memory, half: HalfStep, t: float, h: float) -> int:
+    """Make one step that ends at t, from (y, y') of the memory to (end, end')."""
+    y, y_dot, new, new_dot = as_duals(memory.y), as_duals(memory.y_dot), as_duals(memory.end), as_duals(memory.end_dot)
+    n = ws.n_bodies(P)
+    copy_line(y, new)
+    first_kick(P, h, y, y_dot, half)
+    code = move_lanes(P, t, h, y, half, new)
+    if code == OK:
+        # forces at omega_1/2, which the end of the drift replaces
+        put_forces(P, borrow(new, 0, n, WIDTH))
+        end_drift(P, h, half, new)
+        code = kick_lanes(P, t, h, half, new)
+    if code == OK:
+        put_right_hand_side(P)
+        code = solve_system(P)
+    copy_line(y_dot, new_dot)
+    put_rates(P, t, new, new_dot)
+    for a in range(WIDTH * n, y.size):
+        new[a] = y[a] + 0.5 * h * (y_dot[a] + new_dot[a])
+    return code
+
+
 @released
 def rattle_entry(P: DualPack, memory: Memory, u: Array, f: Array, T: Array, Y: Array, dY: Array) -> tuple[int, int, float]:
     """Take the lanes along the steps of a run; return the code, the number of steps done, and the sum of distances from the run's states.
@@ -118,15 +141,16 @@ def rattle_entry(P: DualPack, memory: Memory, u: Array, f: Array, T: Array, Y: A
     """
     n = ws.n_bodies(P)
     half = HalfStep(borrow(as_duals(u), 0, n, 6), borrow(as_duals(f), 0, n, 3))
-    y, y_dot, new, new_dot = as_duals(memory.y), as_duals(memory.y_dot), as_duals(memory.end), as_duals(memory.end_dot)
+    y, y_dot = as_duals(memory.y), as_duals(memory.y_dot)
     take(Y[0], dY[0], memory.y)
-    code = project(P, memory.slack, T[0], y, y_dot)
-    if code == OK:
-        code = project(P, memory.slack, T[0], y, y_dot)
+    code = OK
+    for _ in range(2):  # the lanes may be far from dPhi = 0, and velocities need the rows of their end
+        if code == OK:
+            code = project(P, memory.slack, T[0], y, y_dot)
     if code == OK:
         code = accelerate(P, T[0], y)
     put_rates(P, T[0], y, y_dot)
-    far, bodies_end = 0.0, WIDTH * n
+    far = 0.0
     for done in range(T.size):
         give(memory.y, dY[done])
         off = 0.0
@@ -135,23 +159,9 @@ def rattle_entry(P: DualPack, memory: Memory, u: Array, f: Array, T: Array, Y: A
             memory.y[a, 0] = Y[done, a]
         far += off
         if code == OK and done + 1 < T.size:
-            t, h = T[done + 1], T[done + 1] - T[done]
-            copy_line(y, new)
-            first_kick(P, h, y, y_dot, half)
-            code = move_lanes(P, t, h, y, half, new)
-            if code == OK:
-                put_forces(P, borrow(new, 0, n, WIDTH))
-                end_drift(P, h, half, new)
-                code = kick_lanes(P, t, h, half, new)
-            if code == OK:
-                put_right_hand_side(P)
-                code = solve_system(P)
-            copy_line(y_dot, new_dot)
-            put_rates(P, t, new, new_dot)
-            for a in range(bodies_end, y.size):
-                new[a] = y[a] + 0.5 * h * (y_dot[a] + new_dot[a])
-            copy_line(new, y)
-            copy_line(new_dot, y_dot)
+            code = step_lanes(P, memory, half, T[done + 1], T[done + 1] - T[done])
+            copy_line(as_duals(memory.end), y)
+            copy_line(as_duals(memory.end_dot), y_dot)
         if code != OK:
             return code, done, far
     return OK, T.size, far

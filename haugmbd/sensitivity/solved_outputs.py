@@ -34,7 +34,7 @@ TINY = 1e-30
 """Complex step."""
 
 
-class Place(NamedTuple):
+class Reads(NamedTuple):
     """What an output reads.  body: its number;  rows: of a reaction;  first: the first of its numbers among those that are kept"""
 
     body: int
@@ -45,21 +45,21 @@ class Place(NamedTuple):
 class SolvedOutputs:
     """The outputs of a design that follow from the solution, and what they read of a workspace.
 
-    keep: (k,) the numbers in the workspace;  places: what each output, by its number, reads of them
+    keep: (k,) the numbers in the workspace;  reads: what each output, by its number, reads of them
     """
 
     def __init__(self, model: Model, outputs: Sequence[Output]) -> None:
-        self.places: dict[int, Place] = {}
+        self.reads: dict[int, Reads] = {}
         self._keep: list[int] = []
         if may_stick(model) or model.has_stops:  # the law of a state is not known by the state
             return
         for number, output in enumerate(outputs):
             if output.what not in KINDS.get(output.kind, ()) or len(output.component) != (output.kind != "driver"):
                 continue
-            read = _of_rows(model, output) if output.kind in ("reaction", "driver") else _of_body(model, output)
-            if read is not None:
-                body, rows, numbers = read
-                self.places[number] = Place(body, rows, len(self._keep))
+            reads = _of_rows(model, output) if output.kind in ("reaction", "driver") else _of_body(model, output)
+            if reads is not None:
+                body, rows, numbers = reads
+                self.reads[number] = Reads(body, rows, len(self._keep))
                 self._keep += numbers
 
     @property
@@ -67,30 +67,31 @@ class SolvedOutputs:
         """Return the numbers of the workspace that are read."""
         return np.array(self._keep, dtype=np.int64)
 
-    def slopes(self, number: int, output: Output, y: Array, dY: Array, kept: Array, point: Array) -> Array:
+    def slopes(self, number: int, output: Output, y: Array, dY: Array, kept: Array, point: Any) -> Array:
         """Return the derivatives (nt, n) of an output by parameters.
 
         y, dY: (nt, ny), (nt, n, ny);  kept: (nt, k, 1 + n) values and tangents of the numbers;  point: (n, 3) complex, the place on the
         body of a point, or of a joint
         """
-        body, rows, first = self.places[number]
-        own = slice(WIDTH * body, WIDTH * (body + 1))
-        state = y[:, None, own] + 1j * TINY * dY[..., own]
+        body, rows, first = self.reads[number]
+        columns = slice(WIDTH * body, WIDTH * (body + 1))
+        state = y[:, None, columns] + 1j * TINY * dY[..., columns]
         x = np.moveaxis(kept[..., :1] + 1j * TINY * kept[..., 1:], 1, 2)[..., first:]
         if output.kind == "driver":
             return np.asarray(-x[..., 0].imag / TINY)
+        vector: Any
         A = _rotation(state[..., EULER:VELOCITY])
         if output.kind == "reaction":
             wrench = -np.einsum("tnk,tnka->tna", x[..., :rows], x[..., rows : 7 * rows].reshape(*x.shape[:2], rows, 6))
             force, torque = wrench[..., :3], np.einsum("tnij,tnj->tni", A, wrench[..., 3:])
-            found = force if output.what == "force" else torque - np.cross(np.einsum("tnij,nj->tni", A, point), force)
+            vector = force if output.what == "force" else torque - np.cross(np.einsum("tnij,nj->tni", A, point), force)
         elif output.kind == "point":
             turn, spin = x[..., 3:6], state[..., OMEGA_BAR:]
             across = np.cross(turn, point[None]) + np.cross(spin, np.cross(spin, point[None]))
-            found = x[..., :3] + np.einsum("tnij,tnj->tni", A, across)
+            vector = x[..., :3] + np.einsum("tnij,tnj->tni", A, across)
         else:
-            found = x[..., :3] if output.what == "a" else np.einsum("tnij,tnj->tni", A, x[..., 3:6])
-        return np.asarray(found[..., output.component[0]].imag / TINY)
+            vector = x[..., :3] if output.what == "a" else np.einsum("tnij,tnj->tni", A, x[..., 3:6])
+        return np.asarray(vector[..., output.component[0]].imag / TINY)
 
 
 def _of_body(model: Model, output: Output) -> tuple[int, int, list[int]] | None:

@@ -323,11 +323,19 @@ def give(duals: Array, tangents: Array) -> None:
 
 
 @kernel
-def keep_numbers(P: DualPack, work: Array, keep: Ints, kept: Array) -> None:
+def keep_numbers(work: Array, keep: Ints, kept: Array) -> None:
     """Write some numbers of the workspace, duals of the numbers `keep` in it, to (k, LANES + 1).  work: it, as doubles (., LANES + 1)"""
     for k in range(keep.size):
         for lane in range(kept.shape[1]):
             kept[k, lane] = work[keep[k], lane]
+
+
+@kernel
+def keep_solution(P: DualPack, method: Method, t: float, y: Array, work: Array, keep: Ints, kept: Array) -> int:
+    """Write some numbers of the solution at the end of a step, see `keep_numbers`, which a projection leaves in the workspace."""
+    code = accelerate(P, t, y) if keep.size > 0 and not method.projects else OK
+    keep_numbers(work, keep, kept)
+    return code
 
 
 @released
@@ -369,20 +377,16 @@ def run_entry(
             if anchors:
                 memory.y[a, 0] = Y[done, a]
         far = far + off if anchors else max(far, off)
-        if code == OK and keep.size > 0:
-            if not method.projects:
-                code = accelerate(P, T[done], y)
-            keep_numbers(P, work, keep, kept[done])
+        if code == OK:
+            code = keep_solution(P, method, T[done], y, work, keep, kept[done])
         while code == OK and side < beside.size and beside[side] == done:
             h = beside_t[side] - T[done]
             code = step(P, memory, method, T[done], h, y, y_dot, end, end_dot)
             for a in range(y.size):
                 beside_y[side, a] = memory.end[a, 0]
             give(memory.end, beside_dY[side])
-            if code == OK and keep.size > 0:
-                if not method.projects:
-                    code = accelerate(P, beside_t[side], end)
-                keep_numbers(P, work, keep, beside_kept[side])
+            if code == OK:
+                code = keep_solution(P, method, beside_t[side], end, work, keep, beside_kept[side])
             side += 1
         if code == OK and done + 1 < T.size:
             code = step(P, memory, method, T[done], T[done + 1] - T[done], y, y_dot, end, end_dot)
@@ -411,7 +415,7 @@ def place_entry(
         for a in range(y.size):
             Y[k, a] = memory.y[a, 0]
         give(memory.y, dY[k])
-        keep_numbers(P, work, keep, kept[k])
+        keep_numbers(work, keep, kept[k])
     return OK, T.size
 
 

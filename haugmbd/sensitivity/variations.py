@@ -239,17 +239,17 @@ class Design:
         """Return the outputs that follow from the solution, and what they read of it."""
         return SolvedOutputs(self.model, self.outputs)
 
-    def points_beside(self, number: int) -> Array:
+    def points_beside(self, number: int) -> Any:
         """Return the point on its body of an output, or of the joint of a reaction, with its derivatives by parameters: (n, 3) complex."""
-        output, found = self.outputs[number], np.zeros((len(self.p), 3), dtype=complex)
-        for line, name in zip(found, self.p, strict=True):
+        output, points = self.outputs[number], np.zeros((len(self.p), 3), dtype=complex)
+        for line, name in zip(points, self.p, strict=True):
             if output.kind == "point":
                 high, low = (np.array(self.outputs_at(name, sign)[number].at) for sign in (1.0, -1.0))
                 line[:] = np.array(output.at) + 1j * TINY * (high - low) / (2.0 * self.step(name))
             elif output.kind == "reaction":
                 here, high, low = (self.frames_beside(name, output.owner, step)[2] for step in (0.0, 1.0, -1.0))
                 line[:] = here + 1j * TINY * (high - low) / 2.0
-        return found
+        return points
 
     @cached_property
     def nominal(self) -> Variation:

@@ -121,14 +121,14 @@ class NumberingByOrigin(Numbering):
 
     def markers(self, bodies: npt.ArrayLike, x_bar: Array, origins: Sequence[Any] = ()) -> Ints:
         """Return new numbers of points or vectors x_bar (n, 3) of bodies (n,): one for those of one body and origin."""
-        places, known, found = self._places, dict[Any, int](), []
+        places, by_origin, numbers = self._places, dict[Any, int](), list[int]()
         every = zip(np.asarray(bodies, dtype=np.int64).tolist(), np.asarray(x_bar, dtype=np.float64), strict=True)
         for place, origin in zip(every, origins or repeat(None)):  # noqa: B905  one origin for each, or none
-            number = len(places) if origin is None else known.setdefault((place[0], origin), len(places))
+            number = len(places) if origin is None else by_origin.setdefault((place[0], origin), len(places))
             if number == len(places):
                 places.append(place)
-            found.append(number)
-        return np.array(found, dtype=np.int64)
+            numbers.append(number)
+        return np.array(numbers, dtype=np.int64)
 
     def marker(self, body: Body, x_bar: Array) -> int:
         """Return a new number of a point or vector of a body."""
