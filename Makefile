@@ -12,7 +12,7 @@ PEERS        := .venv-peers
 SITE         := .venv-docs
 UV           := $(shell command -v uv 2>/dev/null)
 CONSTRAINTS  := .ci/constraints.txt
-EVERYTHING   := -e '.[dev,viz,io,engine,fmu,gym,usd,mcap]'
+EVERYTHING   := -e '.[dev,viz,io,engine,fmu,gym,usd,mcap,rerun]'
 FOR_SITE     := -e '.[docs,viz,io]'
 
 # `environment FOLDER,REQUIREMENT`: build packages (hatchling) are held to the same constraints.
