@@ -66,7 +66,7 @@ NO_PART_OF_A_CLASS = frozenset(
     [
         "__abstractmethods__", "__annotate__", "__annotate_func__", "__annotations__", "__annotations_cache__", "__dataclass_fields__",
         "__dict__", "__doc__", "__firstlineno__", "__module__", "__orig_bases__", "__parameters__", "__qualname__", "__static_attributes__",
-        "__type_params__", "__weakref__", "_abc_impl", "__match_args__",
+        "__type_params__", "__weakref__", "_abc_impl", "__match_args__", "__slotnames__",
     ]
 )  # fmt: skip
 """Attributes of a class that follow from others, or do not decide what its methods do."""

@@ -300,6 +300,11 @@ Stepping = RungeKutta | Implicit
 """Methods that a blob steps by."""
 
 
+def numbers_of(method: Any) -> dict[str, Any]:
+    """Return the numbers of a method by name, as its class takes them."""
+    return {field.name: getattr(method, field.name) for field in fields(method)}
+
+
 def first_call(model: Model, method: Stepping, how: Mapping[str, Any]) -> Captured:
     """Return the first call of the compiled loop that `simulate` makes."""
 
@@ -311,7 +316,7 @@ def first_call(model: Model, method: Stepping, how: Mapping[str, Any]) -> Captur
 
     caught: dict[str, Any] = {"steps": steps} if isinstance(method, RungeKutta) else {"batches": batches}
     catching: Any = type(type(method).__name__, (type(method),), caught)
-    own = {field.name: getattr(method, field.name) for field in fields(method)}
+    own = numbers_of(method)
     given = how.get("state")
     t = given.t if isinstance(given, State) else model.state().t
     h: Any = own["h"]
@@ -446,12 +451,12 @@ def without_calls(model: Model) -> Model:
     network = model.force_callbacks.network
     if network is None or not network.sampled:
         return model
-    copied = [object.__new__(type(x)) for x in (model, model.force_callbacks, network)]
-    for new, old in zip(copied, (model, model.force_callbacks, network), strict=True):
+    copies: list[Any] = [object.__new__(type(x)) for x in (model, model.force_callbacks, network)]
+    for new, old in zip(copies, (model, model.force_callbacks, network), strict=True):
         vars(new).update(vars(old))
-    own, calls, blocks = copied
-    vars(own)["force_callbacks"], vars(calls)["network"], vars(blocks)["sampled"] = calls, blocks, ()
-    return own
+    silent: Model = copies[0]
+    vars(silent)["force_callbacks"], vars(copies[1])["network"], vars(copies[2])["sampled"] = copies[1], copies[2], ()
+    return silent
 
 
 def shifts(model: Model) -> Array:
@@ -488,8 +493,7 @@ def blob_of_model(
 ) -> Made:
     """Return the blob of a model that has its inputs already.  numbers: see `made`;  laws: see `check`"""
     method = integrator
-    own = {field.name: getattr(method, field.name) for field in fields(method)} | {"h": float(h)}
-    method = type(method)(**own)
+    method = type(method)(**numbers_of(method) | {"h": float(h)})
     usual = Projection() if isinstance(method, RungeKutta) else None
     call = first_call(without_calls(model), method, {"stabilization": usual, **how})
     check(model, call.problem, method, laws)
@@ -691,7 +695,9 @@ def add_outputs(w: Writer, model: Model, problem: Problem, arrays: tuple[Array, 
 def add_laws(w: Writer, model: Model, ny: int) -> None:
     """Add the sampled blocks, whose values the host sets at the multiples of their periods."""
     network = model.force_callbacks.network
-    for block in network.sampled if network is not None else ():
+    if network is None:
+        return
+    for block in network.sampled:
         add_item(w, LAW, block.name, ny - network.size + network.at[block], 1)
         w.laws.append((len(w.items) - 1, struct.unpack("<q", struct.pack("<d", block.period))[0], 0))
 

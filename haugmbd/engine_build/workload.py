@@ -237,8 +237,8 @@ def contacts_by_steps() -> None:
     bouncing = mbd.System("bouncing", gravity=(0.0, 0.0, -9.81))
     ball = bouncing.add(mbd.Body("ball", 1.0, (0.004,) * 3, r=(0.0, 0.0, 0.12), shape=mbd.Sphere(0.1)))
     bouncing.add(mbd.Contact("floor", bouncing.ground, ball, shape_i=mbd.Plane(), restitution=0.5, mu=0.3))
-    for how in ({"h": 1e-2}, {"rtol": 1e-6}):
-        mbd.simulate(bouncing, 0.2, **how)
+    mbd.simulate(bouncing, 0.2, h=1e-2)
+    mbd.simulate(bouncing, 0.2, rtol=1e-6)
     many = mbd.System("crowd", gravity=(0.0, 0.0, -9.81))
     grid = [(0.3 * (k % 4), 0.3 * (k // 4), 0.0501) for k in range(12)]
     crowd = [many.add(mbd.Body(f"ball {k}", 1.0, (1e-3,) * 3, r=r, shape=mbd.Sphere(0.05))) for k, r in enumerate(grid)]

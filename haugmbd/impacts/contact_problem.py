@@ -147,6 +147,8 @@ class ContactProblem:
         limits = [contact.placed(model) for contact in contacts if isinstance(contact, LIMITS)]
         if limits:
             self.points = PointsAndLimits(self.points, limits, self.length)
+        self.has_tables = not limits
+        """Whether all contacts are pairs of shapes, which kernels know."""
         self.pairs = self.points.bodies
         self.has_plane = [
             isinstance(contact, LIMITS) or any(isinstance(shape, Plane) for shape in contact.shapes) for contact in contacts
@@ -232,17 +234,11 @@ class ContactProblem:
         if not keys:
             self.response.rates(t, y, y_dot)
             return self.open_forces(y_dot)
-        own, work, k = self._mode_arrays(modes), self.response, len(keys)
-        at, f = new_points(k, work.nodes, RATE_COLUMNS), np.empty((k, 3))
-        room = self._A, at, work.kept, self._equations(k), f
-        code, known = rates_by_modes(
-            work.pack, RATES, self.points.shapes, self.points.pairs, own, float(t), writable(y), y_dot, *room
-        )
-        work.note(code, t)
-        points = at.points
-        kin = Kinematics(points[:, GAP], points[:, POINT_J : POINT_J + 3], at.D, at.C.reshape(k, 3, 2, 6), at.gamma, at.v)
-        if known != UNDECIDED:
-            return Forces(y_dot, f, kin, known == UNIQUE)
+        quick = self._quick_rates(t, y, y_dot, modes) if self.has_tables else None
+        if quick is not None:
+            return quick
+        self.response.rates(t, y, y_dot)
+        kin = self.at(y, keys)
         turn = self.directions(kin, modes)
         answer = self.columns(kin, keys, t)
         u_dot = self.velocities(y_dot)
@@ -251,6 +247,30 @@ class ContactProblem:
         f = turn.columns @ z
         u_dot += (f @ answer.X).reshape(-1, 6)[: self.n]
         return Forces(y_dot, f.reshape(-1, 3), kin, unique)
+
+    def _quick_rates(self, t: float, y: Array, y_dot: Array, modes: dict[Key, PointMode]) -> Forces | None:
+        """Return what `rates` does, by compiled code; None where the rank is to be judged, or joints hold a direction of a point."""
+        arrays, work, k = self._mode_arrays(modes), self.response, len(modes)
+        if arrays.rows > MOST_ROWS:
+            return None
+        at, f = new_points(k, work.nodes, RATE_COLUMNS), np.empty((k, 3))
+        room = self._A, at, work.kept, self._equations(k), f
+        code, outcome = rates_by_modes(
+            work.pack, RATES, self.points.shapes, self.points.pairs, arrays, float(t), writable(y), y_dot, *room
+        )
+        work.note(code, t)
+        if outcome == UNDECIDED or self.any_held(at.C, arrays.pairs, at.G):
+            return None
+        points = at.points
+        kin = Kinematics(points[:, GAP], points[:, POINT_J : POINT_J + 3], at.D, at.C.reshape(k, 3, 2, 6), at.gamma, at.v)
+        return Forces(y_dot, f, kin, outcome == UNIQUE)
+
+    def any_held(self, C: Array, pairs: Ints, G: Array) -> bool:
+        """Return whether joints hold a direction of points with rows C (k, 3, 12), on the pairs (k, 2) of bodies, as `columns` asks."""
+        if not self.model.nc:
+            return False
+        free = np.einsum("ka,ka->k", C.reshape(-1, 12) ** 2, np.repeat(self.lightness[pairs].reshape(-1, 12), 3, axis=0))
+        return bool((np.diag(G) <= HELD * free).any())
 
     def _equations(self, k: int) -> Equations:
         """Return work arrays for k points."""
@@ -266,7 +286,7 @@ class ContactProblem:
             return before[2]
         numbers = np.array(keys, dtype=np.int64)
         sticks = np.array([mode.mode == STICK for mode in values], dtype=np.int64)
-        found = PointModes(
+        arrays = PointModes(
             numbers,
             self.pairs[numbers[:, 0]],
             sticks,
@@ -275,8 +295,8 @@ class ContactProblem:
             np.array([0 if mode.hint is None else 1 + mode.fixed for mode in values], dtype=np.int64),
             int(len(keys) + 2 * sticks.sum()),
         )
-        self._before = keys, values, found
-        return found
+        self._before = keys, values, arrays
+        return arrays
 
     def open_forces(self, y_dot: Array) -> Forces:
         """Return the forces of no point."""
@@ -618,16 +638,16 @@ class ContactProblem:
 
     def _projected(self, t: float, y: Array, modes: dict[Key, PointMode], tolerance: float) -> bool:
         """Do what `project` does in compiled code; return False, and leave y as it is, where the rank of the points is to be judged."""
-        own, work = self._mode_arrays(modes), self.response
-        if own.rows > MOST_ROWS:
+        arrays, work = self._mode_arrays(modes), self.response
+        if not self.has_tables or arrays.rows > MOST_ROWS:
             return False
-        found, at = y.copy(), new_points(len(modes), work.nodes, RATE_COLUMNS)
+        moved, at = y.copy(), new_points(len(modes), work.nodes, RATE_COLUMNS)
         room = self._A, at, self._equations(len(modes)), tolerance
-        code, done = project_by_modes(work.pack, RATES, self.points.shapes, self.points.pairs, own, float(t), found, *room)
-        if code != OK or not done:
+        code, done = project_by_modes(work.pack, RATES, self.points.shapes, self.points.pairs, arrays, float(t), moved, *room)
+        if code != OK or not done or self.any_held(at.C, arrays.pairs, at.G):
             return False
         work.n_factorizations += 1
-        y[:] = found
+        y[:] = moved
         return True
 
     def position_change(self, t: float, kin: Kinematics, keys: Sequence[Key], Phi: Array, answer: Response | None = None) -> Array:

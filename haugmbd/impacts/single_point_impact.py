@@ -26,7 +26,7 @@ from haugmbd.contact.points import Kinematics, put_rotations, put_rows_of_points
 from haugmbd.formulations.newton_euler import right_hand_side, solve_system
 from haugmbd.geometry.narrow_phase import GAP, POINT_J, RATES
 from haugmbd.geometry.tables import RATE_COLUMNS, Shapes
-from haugmbd.impacts.contact_problem import ContactProblem, Key
+from haugmbd.impacts.contact_problem import LIMITS, ContactProblem, Key
 from haugmbd.impacts.contact_rows import add_to_velocities, largest_velocity, put_row, row_rate, row_rate_by
 from haugmbd.impacts.frictional_impulse import Struck
 from haugmbd.impacts.impulse_equations import RowSet
@@ -182,7 +182,9 @@ class PointImpacts:
         """Return the impact of a point at a state (ny,), with y as it is behind it; None, and y as before, where it is not plain."""
         p, out, room, c = self.problem, self._out, self._room, key[0]
         own = p.contacts[c].law
-        if not (p.e[c] > 0.0 and isinstance(p.law if own is None else own, NewtonImpact | None)):
+        if isinstance(p.contacts[c], LIMITS) or not (
+            p.e[c] > 0.0 and isinstance(p.law if own is None else own, NewtonImpact | None)
+        ):
             return None
         before, after = y.copy(), y.copy()
         room.pair[0] = p.pairs[c]
@@ -191,7 +193,7 @@ class PointImpacts:
         work = p.response
         code = strike_point(work.pack, RATES, p.points.shapes, a, b, key[1], law, float(t), after, self._y_dot, room, out)
         work.n_rates, work.n_factorizations = work.n_rates + 1, work.n_factorizations + 1
-        if code != OK or not out[NORMAL_IMPULSE] > 0.0:
+        if code != OK or not out[NORMAL_IMPULSE] > 0.0 or p.any_held(room.C, room.pair, room.G):
             return None
         y[:] = after
         D, point = room.D.copy(), room.points.copy()

@@ -55,6 +55,7 @@ from haugmbd.model.state import State
 from haugmbd.sensitivity.adjoint import states_beside
 from haugmbd.sensitivity.direct import Tangents, Tape, along_implicit_tape, along_rattle_tape, along_tape
 from haugmbd.sensitivity.implicit_tangents import is_known
+from haugmbd.sensitivity.independent_parts import times_of_columns
 from haugmbd.sensitivity.laws import Law, guards, laws_of_steps, need_one_rate
 from haugmbd.sensitivity.outputs import is_integral
 from haugmbd.sensitivity.parameters import UserFunctionDriver
@@ -115,7 +116,10 @@ def simulated(design: Design, arguments: dict[str, Any]) -> Tangents:
 
 
 class Ended(NamedTuple):
-    """The end of a piece by events of one instant.  t;  y, y_dot: (ny,) before it;  dY: (n, ny) at the fixed time;  dt: (n,) of the time"""
+    """The end of a piece by events of one instant.
+
+    t;  y, y_dot: (ny,) before it;  dY: (n, ny) at the fixed time;  dt: (n, 1) of the time, or (n, ny) by the columns of independent parts
+    """
 
     t: float
     y: Array
@@ -171,6 +175,8 @@ class Motion:
         self._pieces: dict[Any, Design] = {}
         self._contacts = frozenset(one.name for one in contacts_of(design.model))
         self.event_times: dict[float, Array] = {}
+        self._by_name: dict[tuple[float, str], Array] = {}
+        self._instants: dict[float, Array] = {}
         self._separation: dict[str, float] = {}
         self.step = choose_integrator(*(arguments.get(name) for name in ("h", "rtol", "atol", "integrator"))).step
 
@@ -255,8 +261,8 @@ class Motion:
             found.append((name, -np.array(slopes) / rate))
         if not found:
             raise UsageError(f"the law of the motion changes at t = {t:.9g} s by an event that is not known to sensitivity.")
-        dt = self._of_one_instant(t, [name for name, _ in found], [dt for _, dt in found])
-        behind: Array = dY + dt[:, None] * (tape.y_dot - rates(piece.model, t, y, following))
+        dt = self._of_one_instant(piece, t, [name for name, _ in found], [dt for _, dt in found])
+        behind: Array = dY + dt * (tape.y_dot - rates(piece.model, t, y, following))
         return behind
 
     def _collected(self, tapes: Sequence[tuple[Design, Tape]], times: Array | None, ended: Ended | None) -> Tangents:
@@ -273,8 +279,10 @@ class Motion:
             pieces.append((piece, slice(count, count + len(here))))
             count += len(here)
         if times is None and ended is not None and self.result.status == RunStatus.TERMINAL_EVENT:
-            dY[-1][-1] = ended.dY + ended.dt[:, None] * ended.y_dot
-            dt[-1][-1] = ended.dt
+            if ended.dt.shape[1] > 1:
+                raise UsageError(f"the end of the run, t = {ended.t:.9g} s, is that of several events, which a parameter parts.")
+            dY[-1][-1] = ended.dY + ended.dt * ended.y_dot
+            dt[-1][-1] = ended.dt[:, 0]
         whole = len(tapes) == 1 and tapes[0][0] is self.design
         T, Y, dY_all, dt_all = (np.concatenate(each) for each in (t, y, dY, dt))
         moves = bool(dt_all.any())  # the end, where the solution is not that of a fixed time
@@ -312,13 +320,13 @@ class Motion:
         return self._pieces[key]
 
     # ------------------------------------------------------------------------------------------------------------ events
-    def _records_wanted(self) -> dict[float, str]:
-        """Return the times of the events that outputs ask for, with their names."""
-        found = {}
+    def _records_wanted(self) -> dict[float, list[str]]:
+        """Return the times of the events that outputs ask for, with the names of those of each."""
+        found: dict[float, list[str]] = {}
         for output in self.design.outputs:
             if output.kind == "event":
                 record = self._record(output)
-                found[float(record.t)] = record.name
+                found.setdefault(float(record.t), []).append(record.name)
         return found
 
     def _record(self, output: Any) -> Any:
@@ -329,16 +337,17 @@ class Motion:
             )
         return records[output.component[0]]
 
-    def _time_events(self, piece: Design, segment: Any, tape: Tape, records: Mapping[float, str], law: Law) -> None:
+    def _time_events(self, piece: Design, segment: Any, tape: Tape, records: Mapping[float, Sequence[str]], law: Law) -> None:
         """Find the derivatives of the times of events within a piece that outputs ask for."""
-        for t, name in records.items():
-            if t in self.event_times or not tape.T[0] < t <= tape.T[-1] or event_of_law(piece.model, name):
+        for t, name in ((t, name) for t, names in records.items() for name in names):
+            if (t, name) in self._by_name or not tape.T[0] < t <= tape.T[-1] or event_of_law(piece.model, name):
                 continue
             if any(one.t == t and one.jump for one in self.result.events if one.name == name):
                 continue  # at a jump of the state, whose time is that of another event
             (y,), (dY,) = tape.at(np.array([t]))
             y_dot = rates(piece.model, t, y, law)
-            self.event_times[t] = self._time_tangents(piece, segment, name, (t, y, y_dot, dY))
+            self._by_name[t, name] = self._time_tangents(piece, segment, name, (t, y, y_dot, dY))
+            self.event_times.setdefault(t, self._by_name[t, name])
 
     def _times_of_outputs(self) -> dict[str, tuple[float, Array]]:
         """Return the times that outputs ask for, and their derivatives."""
@@ -350,6 +359,9 @@ class Motion:
                     raise UsageError(
                         f"output {output.text!r}: g of the event jumps there, so that its time has no derivative by g."
                     )
+                if (t, output.owner) in self._by_name:
+                    times[output.text] = t, self._by_name[t, output.owner]
+                    continue
             elif output.kind == "impact":
                 if output.component[0] >= len(self.result.impacts):
                     raise UsageError(
@@ -358,6 +370,11 @@ class Motion:
                 t = float(self.result.impacts[output.component[0]].t)
                 if t not in self.event_times:
                     self.event_times[t] = np.zeros(len(self.design.p))  # at the start of the run
+                if t in self._instants and self._instants[t].shape[1] > 1:
+                    raise UsageError(
+                        f"output {output.text!r} is of several contacts, which a parameter parts: ask for the events of each, such as "
+                        f"'event.{self.result.impacts[output.component[0]].contacts[0]} {MEETS}[0].t'."
+                    )
             else:
                 continue
             times[output.text] = t, self.event_times[t]
@@ -370,25 +387,33 @@ class Motion:
         if last and self.result.status != RunStatus.TERMINAL_EVENT:
             return None
         if len(segment) == 1:  # two events of one instant, such as an impact that opens another contact
-            if t not in self.event_times:
+            if t not in self._instants:
                 raise UsageError(f"the run changes its law at its start, t = {t:.9g} s: start it a moment before or behind.")
-            return Ended(t, y, y_dot, dY, self.event_times[t])
+            return Ended(t, y, y_dot, dY, self._instants[t])
         if not names:
             raise UsageError(f"the run changes its law at t = {t:.9g} s by an event that is not known to sensitivity.")
         dt = [self._time_tangents(piece, segment, name, (t, y, y_dot, dY)) for name in names]
-        return Ended(t, y, y_dot, dY, self._of_one_instant(t, names, dt))
+        return Ended(t, y, y_dot, dY, self._of_one_instant(piece, t, names, dt))
 
-    def _of_one_instant(self, t: float, names: Sequence[str], dt: Sequence[Array]) -> Array:
-        """Return the derivative of the time of events of one instant. Raise UsageError if a parameter parts them."""
-        sizes = self.design.p.sizes
-        for name, other in zip(names, dt, strict=True):
-            if (np.abs(other - dt[0]) * sizes).max() > TOGETHER * (1e-3 * self.span + (np.abs(dt[0]) * sizes).max()):
-                raise UsageError(
-                    f"events {names[0]!r} and {name!r} are of one instant, t = {t:.9g} s, and a parameter parts them: what follows depends "
-                    "on which is first, and has no derivative. Move a parameter a little."
-                )
+    def _of_one_instant(self, piece: Design, t: float, names: Sequence[str], dt: Sequence[Array]) -> Array:
+        """Return the derivative of the time of events of one instant, (n, 1), or (n, ny) of events of independent parts.
+
+        Raise UsageError if a parameter parts events of what is joined.
+        """
+        sizes, times = self.design.p.sizes, dt[0][:, None]
         self.event_times[t] = dt[0]
-        return dt[0]
+        for name, other in zip(names, dt, strict=True):
+            self._by_name[t, name] = other
+            if (np.abs(other - dt[0]) * sizes).max() > TOGETHER * (1e-3 * self.span + (np.abs(dt[0]) * sizes).max()):
+                by_parts = times_of_columns([piece.model, *(one.model for one in self.segments)], names, dt)
+                if by_parts is None:
+                    raise UsageError(
+                        f"events {names[0]!r} and {name!r} are of one instant, t = {t:.9g} s, and a parameter parts them: what follows "
+                        "depends on which is first, and has no derivative. Move a parameter a little."
+                    )
+                times = by_parts
+        self._instants[t] = times
+        return times
 
     def _ends(self, piece: Design, name: str) -> bool:
         """Return whether an event ends a piece: of a contact, a switch, or a terminal one."""
@@ -432,16 +457,17 @@ class Motion:
         """Return the tangents (n, ny) with which the next piece begins, at its fixed time."""
         after, t = self.piece_of(following), ended.t
         leap = self._leap(piece, after, segment, following, t)
-        moved = ended.dY + ended.dt[:, None] * ended.y_dot
+        moved = ended.dY + ended.dt * ended.y_dot
+        of_time = ended.dt[:, 0] if ended.dt.shape[1] == 1 else np.zeros(len(ended.dt))  # independent parts do not depend on it
         if leap is not None:
             changed = []
             for k, name in enumerate(self.design.p):
-                motion = t, ended.y, ended.dt[k], moved[k]
+                motion = t, ended.y, of_time[k], moved[k]
                 changed.append(self._along_leap(leap, name, motion))
             moved = np.array(changed)
         self._note_separations(following)
         law = laws_of_steps(after.model, following.t, following.y)[0][1]
-        return moved - ended.dt[:, None] * rates(after.model, t, following.y[0], law)
+        return moved - ended.dt * rates(after.model, t, following.y[0], law)
 
     def _along_leap(self, leap: Leap, name: str, motion: tuple[float, Array, float, Array]) -> Array:
         """Return the derivative of the state behind a leap. Raise UsageError at a kink."""

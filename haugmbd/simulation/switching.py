@@ -279,10 +279,10 @@ class _SwitchedRun:
         structure = self.structures.of_model(model)
         rebind(model, self.events)
         rebind_pushes(model, self.events)
-        armed = [one for one in self.switches.values() if self._changes(one, structure)]
-        own = [one for one in armed if one.name not in self.freewheels]
-        idle = [one for one in self.switches.values() if one not in armed and one.name not in self.freewheels]
-        self._idle = {one.name: one for one in idle if any(self._changes(one, _behind(other, structure)) for other in own)}
+        armed = [switch for switch in self.switches.values() if self._changes(switch, structure)]
+        behind = [_behind(switch, structure) for switch in armed if switch.name not in self.freewheels]
+        idle = [switch for name, switch in self.switches.items() if switch not in armed and name not in self.freewheels]
+        self._idle = {switch.name: switch for switch in idle if any(self._changes(switch, after) for after in behind)}
         found: list[Event] = []
         for event in self.events:
             if not isinstance(event, Switch):
@@ -513,9 +513,7 @@ class _SwitchedRun:
         if self.methods.redundancy is not None:
             initial = initial.with_redundancy(self.methods.redundancy)
         sparse = self.times is not None
-        first, whole = self.parts[0], {}
-        if not self.records and not changes_structure(complete):
-            whole = {"_mechanism": first._mechanism, "_contact_problem": first._contact_problem}
+        stays = not self.records and not changes_structure(complete)
         impacts = sorted([*self.impacts, *(one for part in self.parts for one in part.impacts)], key=lambda one: one.t)
         return Result.of_segments(
             initial,
@@ -526,7 +524,8 @@ class _SwitchedRun:
             interrupted=self.parts[-1].interrupted,
             outcome=joined((part.outcome for part in self.parts), status, message),
             switches=tuple(self.records),
-            **whole,
+            _mechanism=self.parts[0]._mechanism if stays else None,
+            _contact_problem=self.parts[0]._contact_problem if stays else None,
         )
 
 
@@ -582,8 +581,7 @@ def _tagged(part: Result) -> tuple[Result, ...]:
     """Return the segments of a part with their ends, each with the contacts of its structure."""
     if not part._segments:
         return (part,)
-    own = {"_mechanism": part._mechanism, "_contact_problem": part._contact_problem}
-    return tuple(replace(segment, **own) for segment in part._complete)
+    return tuple(replace(segment, _mechanism=part._mechanism, _contact_problem=part._contact_problem) for segment in part._complete)
 
 
 def _with_events(part: Result, events: Sequence[EventRecord]) -> Result:

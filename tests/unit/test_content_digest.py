@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import abc
+import copy
+import dataclasses
 import functools
 import os
 import subprocess
@@ -53,6 +56,28 @@ def test_what_is_computed_once_and_kept_is_no_difference():
     fresh, used = Law(), Law()
     assert used.table[2] == 6.0
     assert digest_of(fresh) == digest_of(used)
+
+
+def test_what_python_keeps_on_a_class_whose_objects_are_copied_is_no_difference():
+    class Law:
+        def __init__(self):
+            self.gain = 3.0
+
+    class Base(abc.ABC):
+        @abc.abstractmethod
+        def force(self): ...
+
+    @dataclasses.dataclass
+    class Data:
+        gain: float = 3.0
+
+    kinds = (Law, Base, Data)
+    before = [digest_of(kind) for kind in kinds]
+    for each in (Law(), Data()):
+        copy.copy(each)
+        copy.deepcopy(each)
+        assert not isinstance(each, Base)
+    assert [digest_of(kind) for kind in kinds] == before
 
 
 def test_a_cache_of_a_library_is_no_difference():

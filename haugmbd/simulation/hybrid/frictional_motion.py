@@ -35,8 +35,9 @@ from haugmbd.integrators.explicit.embedded import EmbeddedRungeKutta
 from haugmbd.integrators.explicit.runge_kutta import RungeKutta
 from haugmbd.model.inspection.length import units_of_state
 from haugmbd.model.state import State
+from haugmbd.simulation.hybrid.flight import FLIES, MEETS
 from haugmbd.simulation.hybrid.moreau_jean_step import drift
-from haugmbd.simulation.hybrid.shape_flight import FIRST_STEPS, FLIES, MEETS, MOST_STEPS, PARTED, shape_flights
+from haugmbd.simulation.hybrid.shape_flight import FIRST_STEPS, MOST_STEPS, PARTED, shape_flights
 
 TOUCH = 1e-10
 """Relative to the size: a smaller gap touches."""
@@ -679,8 +680,10 @@ class FrictionalMotion:
         size = max(float(np.abs(forces.f).max(initial=0.0)), self._force_size)
         if forces.unique or self.lawful(forces, together, size):
             return modes if forces.unique else together
-        ways = {c: np.sum([modes[key].hint for key in begin if key[0] == c], axis=0) for c in {c for c, _ in begin}}
-        ways = {c: way / max(float(np.linalg.norm(way)), 1e-300) for c, way in ways.items()}
+        hints: dict[int, Array] = {}
+        for key in begin:
+            hints[key[0]] = hints.get(key[0], np.zeros(3)) + (0.0 if (hint := modes[key].hint) is None else hint)
+        ways = {c: hint / max(float(np.linalg.norm(hint)), 1e-300) for c, hint in hints.items()}
         sliding = {key: ways[key[0]] for key, mode in modes.items() if key[0] in ways and (mode.mode == STICK or mode.fixed)}
         together = {key: PointMode(SLIP, sliding[key], True) if key in sliding else mode for key, mode in modes.items()}
         forces = self.evaluate(self.t, self.y, together)

@@ -91,9 +91,10 @@ def guard_of(w: Watched, k: int, feature: int, gap: float, t: float) -> float:
     for m in range(w.noted.shape[0]):
         if w.noted[m, 0] == k and w.noted[m, 1] == feature:
             rate, after = w.law[m, RATE], t - w.since
+            instead: float = gap + w.law[m, BELOW]
             if rate > 0.0:
-                return (gap - w.law[m, FIRST]) / after if rate * after > w.parted else rate
-            return gap + w.law[m, BELOW]
+                instead = (gap - w.law[m, FIRST]) / after if rate * after > w.parted else rate
+            return instead
     return gap
 
 
@@ -410,6 +411,11 @@ class ShapeFlights:
 
 def shape_flights(problem: ContactProblem, method: object, size: float) -> ShapeFlights | None:
     """Return the flights of a motion; None for parts or methods that need the loop in Python."""
-    if not (isinstance(method, RungeKutta | EmbeddedRungeKutta) and method.h_first is None and suits(problem.model)):
+    if not (
+        isinstance(method, RungeKutta | EmbeddedRungeKutta)
+        and method.h_first is None
+        and problem.has_tables
+        and suits(problem.model)
+    ):
         return None
     return ShapeFlights(problem, method, size)

@@ -15,7 +15,7 @@ METHODS = {
     "fixed": {"h": 1e-3},
     "adaptive": FINE,
     "BDF": {"integrator": mbd.BDF(rtol=1e-9, atol=1e-11)},
-    "Radau": {"integrator": mbd.RadauIIA(rtol=1e-9, atol=1e-11)},
+    "Radau": {"integrator": mbd.RadauIIA(rtol=1e-8, atol=1e-10)},
     "HEM4": {"integrator": mbd.HEM4(h=1e-3)},
 }
 

@@ -126,7 +126,7 @@ def pair_of_gears():
     [
         (500.0, {"h": 0.06, "store_every": 50}),
         (T_LONG, {"rtol": 1e-4, "t_eval": np.linspace(0.0, T_LONG, 1001)}),
-        (800.0, {"rtol": 1e-4, "integrator": mbd.BDF(), "t_eval": np.linspace(0.0, 800.0, 401)}),
+        (100.0, {"rtol": 1e-3, "integrator": mbd.BDF(), "t_eval": np.linspace(0.0, 100.0, 201)}),
         (200.0, {"h": 0.01, "store_every": 100, "integrator": mbd.RATTLE()}),
     ],
     ids=["RK4", "DormandPrince", "BDF", "RATTLE"],

@@ -275,3 +275,33 @@ def test_an_impact_at_the_edge_of_two_is_refused():
 
     with pytest.raises(mbd.UsageError, match="'gap'|instant|other"):
         mbd.sensitivity(twice, {"gap": 0.0}, "body.ball.r[2]", t_end=0.6, h=1e-2)
+
+
+def test_impacts_of_one_instant_have_times_of_their_own_where_nothing_joins_them():
+    def build(e, low, high, k):
+        system = mbd.System("balls", gravity=(0, 0, -9.81))
+        for number, (h, mass) in enumerate(((low, 1.3), (high, 0.4))):
+            body = system.add(mbd.Body(f"ball {number}", mass, (0.1, 0.1, 0.1), r=(2 * number, 0, h)))
+            where = {"point": body.r, "normal": (0, 0, 1), "plane_point": (0, 0, 0)}
+            system.add(mbd.Contact(f"floor {number}", system.ground, body, **where, restitution=e))
+        if k:
+            ends = {"point_i": system["ball 0"].r, "point_j": system["ball 1"].r}
+            system.add(mbd.TSDA("spring", system["ball 0"], system["ball 1"], **ends, k=k, c=0.0, l0=2.0))
+        return system
+
+    def exact(e, low, high):
+        balls = [bounced(e, h, 9.81, 0.0, 0.0, t_end=0.6) for h in (low, high)]
+        return np.array([x[k] for x in balls for k in (0, 1, 3)])
+
+    p = {"e": 0.7, "low": 1.0, "high": 1.0}
+    outputs = [
+        f"{name} {k}{what}"
+        for k in (0, 1)
+        for name, what in (("body.ball", ".r[2]"), ("body.ball", ".v[2]"), ("event.floor", " meets[0].t"))
+    ]
+    S = mbd.sensitivity(lambda **p: build(**p, k=0.0), p, outputs, t_end=0.6, h=2e-2)
+    assert np.abs(S.jacobian - differences(exact, p)).max() < 1e-8
+    with pytest.raises(mbd.UsageError, match="several contacts, which a parameter parts"):
+        mbd.sensitivity(lambda **p: build(**p, k=0.0), p, "impact[0].t", t_end=0.6, h=2e-2)
+    with pytest.raises(mbd.UsageError, match="'floor 0 meets' and 'floor 1 meets' are of one instant"):
+        mbd.sensitivity(lambda **p: build(**p, k=3.0), p, outputs, t_end=0.6, h=2e-2)

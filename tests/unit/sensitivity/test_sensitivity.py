@@ -2,8 +2,10 @@ import numpy as np
 import pytest
 
 import haugmbd as mbd
+from haugmbd import gallery
+from haugmbd.sensitivity.parameters import nominal_model
 from haugmbd.sensitivity.sensitivity import Problem
-from joints import CJ, RJ, TJ, UJ, Coupling, Distance, Gear, RollingDisc
+from joints import CJ, RJ, TJ, UJ, Cam, Coupling, Distance, Gear, RollingDisc, RotationDriver
 from tests.support.designs import differences, four_bar, pendulum, worst
 
 EXACT = 1e-8
@@ -491,3 +493,64 @@ def test_short_names_and_parameters_that_are_no_arguments():
     ):
         with pytest.raises(mbd.UsageError, match=words):
             mbd.sensitivity(pendulum, p, outputs, t_end=0.1, h=2e-2)
+
+
+def leaning(m, L, J, b, angle, w):
+    """Return a pendulum whose centre is off the plane of its pin."""
+    c, s = np.cos(angle), np.sin(angle)
+    system = mbd.System("leaning", gravity=(0, -9.81, 0))
+    bob = system.add(mbd.Body("bob", m, (J, J, J), r=(L * c, L * s, b), v=(-L * w * s, L * w * c, 0), omega_bar=(0, 0, w)))
+    system.add(RJ("pin", system.ground, bob, point=(0, 0, 0), axis=(0, 0, 1)))
+    return system
+
+
+def test_accelerations_and_reactions_are_exact():
+    def exact(m, L, J, b, angle, w):
+        c, s = np.cos(angle), np.sin(angle)
+        turn = -m * 9.81 * L * c / (J + m * L**2)
+        a = -L * (turn * s + w**2 * c), L * (turn * c - w**2 * s)
+        F = m * a[0], m * (a[1] + 9.81)
+        tip = 0.1 * (turn * np.array([-s, c]) - w**2 * np.array([c, s])) + a  # 0.1 further out, turned with the body
+        return np.array([turn, *a, *F, -b * F[1], b * F[0], tip @ np.array([1.0, 0.0])])
+
+    p = {"m": 1.7, "L": 0.45, "J": 0.09, "b": 0.2, "angle": 0.6, "w": 1.3}
+    outputs = ["body.bob.omega_dot[2]", "body.bob.a[0]", "body.bob.a[1]"]
+    outputs += [f"reaction.pin.{what}[{k}]" for what in ("force", "torque") for k in (0, 1)]
+
+    def names(angle, **p):
+        return [*outputs, f"point.bob({float(0.1 * np.cos(angle))!r}, {float(0.1 * np.sin(angle))!r}, 0).a[0]"]
+
+    S = mbd.sensitivity(leaning, p, names, run="accelerations")
+    J = np.array([np.imag(exact(**(p | {name: p[name] + 1e-30j}))) / 1e-30 for name in p]).T
+    assert np.abs(S.values - exact(**p)).max() < 1e-12
+    assert worst(S.jacobian, J) < 2e-10  # of numbers of the model beside the value
+
+
+def test_constants_of_a_profile_that_are_equal_have_derivatives_of_their_own():
+    def build(a, b, m):
+        system = mbd.System("cam", gravity=(0, 0, -9.81))
+        bodies = [
+            system.add(mbd.Body(name, mass, (0.1,) * 3, r=r)) for name, mass, r in (("cam", 1.0, (0, 0, 0)), ("lift", m, (0, 0, 1)))
+        ]
+        turns = system.add(RJ("pin", system.ground, bodies[0], point=(0, 0, 0), axis=(0, 1, 0)))
+        rises = system.add(TJ("rail", system.ground, bodies[1], point=(0, 0, 1), axis=(0, 0, 1)))
+        system.add(Cam("groove", turns, rises, lambda x: a * (1 - np.cos(x)) + b * np.sin(x) ** 2))
+        system.add(RotationDriver("drive", turns, mbd.Expression("2 * t")))
+        return system
+
+    def exact(a, b, m, x=1.2):
+        rate_2 = 4 * (a * np.cos(x) + 2 * b * np.cos(2 * x))
+        torque = m * (9.81 + rate_2) * (a * np.sin(x) + b * np.sin(2 * x))
+        return np.array([1 + a * (1 - np.cos(x)) + b * np.sin(x) ** 2, rate_2, torque])
+
+    p, outputs = {"a": 0.1, "b": 0.1, "m": 2.0}, ["body.lift.r[2]", "body.lift.a[2]", "driver.drive.torque"]
+    S = mbd.sensitivity(build, p, outputs, run="kinematics", t=[0.0, 0.6])
+    assert np.abs(S.values - exact(**p)).max() < 1e-9
+    assert worst(S.jacobian, differences(exact, p)) < EXACT
+
+
+def test_the_model_of_a_design_is_solved_as_that_of_its_system():
+    system = gallery.double_pendulum()
+    model, known = nominal_model(system), system.compile()
+    assert model.solver == known.solver == "tree"
+    assert np.array_equal(model.tables["HINGES"][:, :2], known.tables["HINGES"][:, :2])
