@@ -40,8 +40,8 @@ from haugmbd.workspace.layout import WIDTH, Pack, workspace_array
 SPRINGS = 5.0
 """Largest ratio of L and the shortest spring, so that differences in L are accurate."""
 
-SPARSE = 60_000
-"""Entries of Phi_q from which on it is treated as sparse."""
+LARGE_TREE = 10_000
+"""Entries of Phi_q from which on those of a tree are eliminated from the leaves to the root."""
 
 SMALL_TURN = 1e-4
 """[rad] Below it the square of an angle is lost beside 1 in the series of a screw: the error is below rounding of a step."""
@@ -67,7 +67,7 @@ class ResidualEvaluator(NamedTuple):
     @property
     def tree(self) -> Tree | None:
         """The tree of a large model whose joints close no loop, see `tree_equations`; None for others."""
-        return tree_of(self.model) if 6 * self.model.nb * self.model.nc > SPARSE and not len(self.states.columns) else None
+        return tree_of(self.model) if 6 * self.model.nb * self.model.nc > LARGE_TREE and not len(self.states.columns) else None
 
 
 class Residual(NamedTuple):

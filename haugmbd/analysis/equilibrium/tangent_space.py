@@ -28,7 +28,6 @@ import scipy  # its linear algebra is imported when it is used, which takes a se
 from haugmbd.analysis.assembly.constraint_system import row_lengths
 from haugmbd.analysis.assembly.regularized_least_squares import dense, exact_motion
 from haugmbd.analysis.equilibrium.residual import (
-    SPARSE,
     Residual,
     ResidualEvaluator,
     evaluate_residual,
@@ -47,6 +46,10 @@ RANK_TOL = 1e-7
 """Distance of a row of Phi_q, of length 1, from the span of the others, below which it is dependent. It is above the rounding of closed
 poses; a mechanism nearer than this to a singular configuration is treated as singular.
 """
+
+
+SPARSE = 60_000
+"""Entries of Phi_q from which on it is treated as sparse."""
 
 
 CLEAR = 10.0

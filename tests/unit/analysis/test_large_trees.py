@@ -52,7 +52,7 @@ def random_tree(seed, bodies=7):
 def test_the_balance_of_a_tree_is_that_by_orthonormal_bases(monkeypatch, seed):
     model, found = random_tree(seed).compile(), []
     for least in (0, 10**9):
-        monkeypatch.setattr(residual, "SPARSE", least)
+        monkeypatch.setattr(residual, "LARGE_TREE", least)
         found.append(mbd.equilibrium(model))
     tree, dense = found
     assert tree.kinds == dense.kinds
@@ -64,7 +64,7 @@ def test_the_balance_of_a_tree_is_that_by_orthonormal_bases(monkeypatch, seed):
 
 def test_a_saddle_is_left_downhill_and_found_where_it_is_asked_for(monkeypatch):
     """A column of hinges with springs stands upright under its weight: unstable beyond the critical load."""
-    monkeypatch.setattr(residual, "SPARSE", 0)
+    monkeypatch.setattr(residual, "LARGE_TREE", 0)
     system, before, n = mbd.System("column", gravity=(0.0, 0.0, -g)), None, 12
     before = system.ground
     for k in range(n):
@@ -82,7 +82,7 @@ def test_a_saddle_is_left_downhill_and_found_where_it_is_asked_for(monkeypatch):
 def test_modes_are_kept_by_a_copy(monkeypatch):
     import pickle  # noqa: PLC0415
 
-    monkeypatch.setattr(residual, "SPARSE", 0)
+    monkeypatch.setattr(residual, "LARGE_TREE", 0)
     found = mbd.equilibrium(random_tree(1))
     again = pickle.loads(pickle.dumps(found.modes))
     np.testing.assert_array_equal(again.stiffness, found.stiffness)
