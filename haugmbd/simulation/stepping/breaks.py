@@ -49,9 +49,9 @@ LONGER = 2.0
 as much allow as much, and an implicit step that fails costs as much as several."""
 MOST_BREAKS, AT_ONCE = 30, 1e-4
 """So many breaks, within this part of the longest step so far, have no end."""
-ROUNDING = 1.5e-8
+ROUNDING, FEW = 1.5e-8, 4
 """Relative to |t| + 1 s: the root of the machine precision.  A coordinate that rests at a kink leaves it by more than rounding after about
-so long, and takes both branches in turns before.  Kinks so soon behind the last one are stepped across: the error control sees them."""
+so long, and takes both branches in turns before.  Behind so many in so short a time kinks are stepped across, with error control."""
 SAME_RATES = 1e-9
 """Relative, and in units of a state: rates on both sides of a break that differ by less are those of a kink."""
 SHORTER = 8.0
@@ -151,7 +151,8 @@ class StateBreaks:
         self.functions = functions_of_state(model) if looks and model is not None else []
         self._taken: tuple[Any, ...] = ()
         self._times: deque[float] = deque(maxlen=MOST_BREAKS)
-        self._longest, self._left, self._last = 0.0, -np.inf, -np.inf
+        self._longest, self._left = 0.0, -np.inf
+        self._crowd = deque[float]([-np.inf], maxlen=FEW)
 
     def start(self, t: float, y: Array) -> None:
         """Take the branches at the start of the run, or behind a break; functions without branches are not looked at again."""
@@ -173,7 +174,7 @@ class StateBreaks:
             if found is not None and self._is_rounding(found, start, end):
                 self._taken = taken
             elif found is not None:
-                self._last = found.before
+                self._crowd.append(found.before)
                 near = SHORTEST * (1.0 + abs(t))
                 self._need_progress(found, start)
                 if found.before - start.t > near:
@@ -194,8 +195,8 @@ class StateBreaks:
         return tuple(one.taken(t, y, signals) for one in self.functions)
 
     def _is_rounding(self, found: Break, start: Moment, end: Moment) -> bool:
-        """Return whether a break follows the last one at once, and is a kink."""
-        if found.before - self._last > ROUNDING * (1.0 + abs(found.before)):
+        """Return whether a break follows a few others at once, and is a kink."""
+        if len(self._crowd) < FEW or found.before - self._crowd[0] > ROUNDING * (1.0 + abs(found.before)):
             return False
         between = self._dense(start, end)
         before, after = (self._rates(t, between(t)) for t in (found.before, found.after))
