@@ -446,6 +446,7 @@ def history_of(name: str, pieces: Sequence[tuple[Any, Array, Array, ContactRecor
                 of[row : row + len(t)] = np.nan
             row += len(t)
             continue
+        assert record is not None  # of a piece with contacts
         for n in range(len(t)):
             kin = piece.problem.at(np.ascontiguousarray(y[n]), keys)
             gap[row], point[row], direction[row] = kin.gap, kin.x, kin.D[:, 0]

@@ -461,7 +461,8 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
             found = self._of_stored(HasQuantities.load, name)
         else:
             found = super().load(name)
-            found = replace(found, _work=lambda energy=found.energy: work_of_load(self.model, self._work, name, energy))
+            energy = found.energy
+            found = replace(found, _work=lambda: work_of_load(self.model, self._work, name, energy))
         if name in self.contacts and "force" in found._values:  # a rigid rope that may be slack is a contact
             found = replace(found, _values=found._values | {"force": self.contact(name).force})
         return found

@@ -33,6 +33,7 @@ from haugmbd.diagnostics.energy import kinetic_and_potential, kinetic_energy
 from haugmbd.diagnostics.load_history import load_history
 from haugmbd.diagnostics.run_warnings import FEWEST_STEPS, SAMPLES, RunNote, unchecked_note
 from haugmbd.diagnostics.work import is_driven
+from haugmbd.errors import HaugmbdError
 from haugmbd.forces.base import ForceElement
 from haugmbd.forces.point_force import PointForce
 from haugmbd.forces.torque import Torque
@@ -177,6 +178,8 @@ def _notes_of_few(result: Any, watch: StiffnessWatch, method: Any) -> list[RunNo
     again = result._again is not None and len(result._replays) == 1 and not (result._segments or result._contact_problem)
     if not again or model.network is not None or result._mechanism is not None or not _has_dampers(model):
         return []
+    if watch.counts[ALL] < FEWEST_STEPS:
+        return []
     u, error = result.y[:, watch.columns], h * float(np.sqrt(watch.counts[ERROR])) / ORDERS_APART
     unresolved = error > 0.0 and error > MAY_MISS * float(np.sqrt((u**2).sum(axis=1).max()))
     if not (unresolved or len(_bends(result.t, u))) or _stores_something(model):
@@ -203,7 +206,10 @@ def _missed(whole: Any, columns: Ints, method: Any, times: Sequence[float]) -> I
         a, b = max(k - AROUND, 0), min(k + BEHIND, len(whole.t) - 1)
         if a >= b or ((stops > whole.t[a]) & (stops <= whole.t[b])).any():
             continue
-        fine = _in_parts(whole, method, a, b)
+        try:
+            fine = _in_parts(whole, method, a, b)
+        except HaugmbdError:  # a state that has drifted from its constraints is no start of a run
+            continue
         if fine.t[-1] == whole.t[b]:
             yield Missed(float(speeds((fine.y[-1:] - whole.y[b])[:, columns])[0]) / max(largest, TINY), t, fine)
 
