@@ -8,7 +8,7 @@ import pytest
 import haugmbd as mbd
 from haugmbd.bodies import inertia
 from haugmbd.simulation.hybrid.frictional_motion import first_zero
-from joints import RJ
+from joints import RJ, TJ
 from tests.support.bouncing import DOWN
 
 
@@ -122,3 +122,17 @@ def test_the_zero_of_a_guard_that_jumps_is_where_it_jumps():
     zero = first_zero(lambda x: 1.0 if x <= 0.3 else -1e9, 1.0, 1e-15)
     assert zero == pytest.approx(0.3, abs=2e-15)
     assert zero <= 0.3
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_a_contact_along_a_held_direction_and_one_beside_a_limit_are_not_flown(stopped):
+    """A cart on a rail touches the floor below it, which its rail carries: it slides on without friction, up to the stop of its rail."""
+    system = mbd.System("cart", gravity=DOWN)
+    cart = system.add(mbd.Body("cart", 2.0, (0.1, 0.1, 0.1), r=(0, 0, 0.1), v=(1.0, 0, 0)))
+    rail = system.add(TJ("rail", system.ground, cart, point=(0, 0, 0.1), axis=(1, 0, 0)))
+    system.add(mbd.Contact("floor", system.ground, cart, shape_i=mbd.Plane(), shape_j=mbd.Sphere(0.1), mu=0.5))
+    if stopped:
+        system.add(mbd.JointLimit("stop", rail, upper=0.05, restitution=0.5))
+    result = mbd.simulate(system, 0.1, h=5e-3)
+    end = (0.05 - 0.5 * 0.05, -0.5) if stopped else (0.1, 1.0)
+    np.testing.assert_allclose([result.r[-1, 1, 0], result.v[-1, 1, 0]], end, rtol=0, atol=1e-9)
