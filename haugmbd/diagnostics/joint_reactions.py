@@ -495,13 +495,24 @@ def reaction(model: Model, state: State | None, joint: str, *, on: Side = "j", f
     ------
     UsageError
         If the joint, side or frame does not exist.
+    ModelError
+        If the state does not belong to the model, or is of another structure of its mechanism.
     SingularKKTError
         If the rows are dependent at the state.
     """
     model = model_given(model, "reaction")
-    state = model.state() if state is None else state
+    state = _sound_state(model, state, "reaction")
     t, y = np.array([state.t]), state.y[None]
     return _at_one(JointWrenches(model, t, y, lambda: solve_states(model, t, y)), joint, on, frame)
+
+
+def _sound_state(model: Model, given: State | None, who: str) -> State:
+    """Return the state that `who` is given, by default the modelled one. Raise ModelError for one that does not belong to the model."""
+    state = state_given(model, given, who)
+    faults = state_faults(model, state)
+    if faults:
+        raise ModelError(faults)
+    return state
 
 
 def _at_one(
@@ -546,10 +557,7 @@ def reactions(model: Model, state: State | None = None, *, on: Side = "j", frame
     The equations of motion are solved once. During a run the same quantities are signals, "pin.force" and "pin.torque".
     """
     model = model_given(model, "reactions")
-    state = state_given(model, state, "reactions")
-    faults = state_faults(model, state)
-    if faults:
-        raise ModelError(faults)
+    state = _sound_state(model, state, "reactions")
     t, y = np.array([state.t]), state.y[None]
     solved = solve_states(model, t, y)
     wrenches, known = JointWrenches(model, t, y, lambda: solved), self_stresses(model, t, y)

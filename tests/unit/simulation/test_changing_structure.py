@@ -324,3 +324,24 @@ def test_a_system_in_which_all_is_on_has_the_model_it_had():
     assert model.parts is None
     assert model.layout is None
     assert model.state().structure is None
+
+
+OF_A_STATE = {
+    "accelerations": mbd.accelerations,
+    "reaction": lambda model, state: mbd.reaction(model, state, "pin"),
+    "reactions": mbd.reactions,
+    "impulse": lambda model, state: mbd.impulse(
+        model, state, applied=[mbd.PointImpulse("blow", model.bodies[1], impulse=(0, 0, 1))]
+    ),
+    "linearize": mbd.linearize,
+    "mobility": mbd.mobility,
+}
+
+
+@pytest.mark.parametrize("name", OF_A_STATE)
+def test_a_state_of_another_structure_is_refused_with_the_part(name):
+    """The reaction of a pin that is off was that of one that is on, without a word."""
+    model = bar().compile()
+    end = mbd.simulate(model, 0.02, h=1e-3, events=[at("drop", 0.01, release="pin")]).state()
+    with pytest.raises(mbd.ModelError, match="another structure.*'pin'"):
+        OF_A_STATE[name](model, end)
