@@ -72,3 +72,23 @@ def state_of_model(model: Model, given: Any, who: str) -> State:
             f"{who} got a state of {len(state.r) - 1} bodies, and model {model.name!r} has {model.nb}: start from model.state()."
         )
     return state
+
+
+def state_of_structure(model: Model, given: Any, who: str) -> State:
+    """Return the state that `who` is given, by default the modelled one; UsageError also for one of another model, or structure of it."""
+    state = state_of_model(model, given, who)
+    if state.structure is not None and (parts := other_parts(model, state)):
+        raise UsageError(
+            f"{who} got a state of another structure of the mechanism: {parts} on or off, or held at another pose. Take the model of its "
+            "segment, result.segments[k].model."
+        )
+    return state
+
+
+def other_parts(model: Model, state: State) -> str:
+    """Return in which parts the structure of a state differs from that of a model; "" if it is the same."""
+    own = None if model.parts is None else model.parts.structure
+    off, held = (frozenset[str](), ()) if own is None else own
+    given = state.structure
+    differ = sorted(off ^ given.off) or sorted(name for name, _ in set(held) ^ set(given.held))
+    return ", ".join(map(repr, differ))

@@ -19,7 +19,7 @@ from haugmbd.errors import UsageError
 from haugmbd.math.euler_parameters import cross, rotation_matrix
 from haugmbd.math.spatial import force_transform, motion_transform
 from haugmbd.model.inspection.constraint_rows import evaluate
-from haugmbd.model.inspection.given import model_given
+from haugmbd.model.inspection.given import model_given, state_of_structure
 from haugmbd.model.labels import JointEntry, joint_named
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
@@ -51,7 +51,7 @@ def motion_subspace(model: Model, state: State | None, joint: str) -> Array:
     Raises
     ------
     UsageError
-        If there is no such joint, or its rows are not all between the same two bodies.
+        If there is no such joint, its rows are not all between the same two bodies, or the state is of another structure.
 
     Notes
     -----
@@ -59,7 +59,7 @@ def motion_subspace(model: Model, state: State | None, joint: str) -> Array:
     Source: Featherstone (2008), sec. 3.5 and ch. 4.
     """
     model = model_given(model, "motion_subspace")
-    state = model.state() if state is None else state
+    state = state_of_structure(model, state, "motion_subspace")
     e = joint_named(model.joints, joint)
     point = _point(state, e.j, e.s_bar_j)
     if e.freedoms is None:
@@ -90,7 +90,7 @@ def constraint_wrenches(model: Model, state: State | None, joint: str) -> Array:
     Raises
     ------
     UsageError
-        If there is no such joint, or if its rows are not all between the same two bodies.
+        If there is no such joint, its rows are not all between the same two bodies, or the state is of another structure.
 
     Notes
     -----
@@ -98,7 +98,7 @@ def constraint_wrenches(model: Model, state: State | None, joint: str) -> Array:
     Source: Featherstone (2008), sec. 3.5; the rows of Haug (2021).
     """
     model = model_given(model, "constraint_wrenches")
-    state = model.state() if state is None else state
+    state = state_of_structure(model, state, "constraint_wrenches")
     e, rows = joint_named(model.joints, joint), evaluate(model, state)
     pairs = rows.bodies[e.rows]
     if not model.are_between_two(e):

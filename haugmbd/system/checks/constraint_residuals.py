@@ -30,6 +30,7 @@ from haugmbd.math.euler_parameters import cross
 from haugmbd.model.evaluate import evaluate_rows
 from haugmbd.model.immutable import once_per_model
 from haugmbd.model.inspection.constraint_rows import Rows, evaluate
+from haugmbd.model.inspection.given import other_parts
 from haugmbd.model.inspection.length import characteristic_length, unit_names
 from haugmbd.model.inspection.row_gaps import gaps_of_states_entry, largest_gap, largest_rate
 from haugmbd.model.model import Model
@@ -212,15 +213,6 @@ def unsound_states(model: Model, t: Array, y: Array) -> Ints:
     off = np.abs(np.einsum("tij,tij->ti", p, p) - 1.0).max(axis=1, initial=0.0)
     sound = (off < UNIT_P_TOL) & np.isfinite(t + y.sum(axis=1)) & (y[:, :WIDTH] == model.y0[:WIDTH]).all(axis=1)
     return np.flatnonzero(~sound)
-
-
-def other_parts(model: Model, state: State) -> str:
-    """Return in which parts the structure of a state differs from that of a model; "" if it is the same."""
-    own = None if model.parts is None else model.parts.structure
-    off, held = (frozenset[str](), ()) if own is None else own
-    given = state.structure
-    differ = sorted(off ^ given.off) or sorted(name for name, _ in set(held) ^ set(given.held))
-    return ", ".join(map(repr, differ))
 
 
 def state_faults(model: Model, state: State) -> tuple[Fault, ...]:
