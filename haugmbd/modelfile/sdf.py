@@ -79,6 +79,8 @@ WATER = 1000.0
 """[kg/m3] The density of collision shapes that give none, where an inertia is computed from them."""
 WITHOUT_BODIES = ("sun", "ground_plane", "ground plane")
 """Models of the simulator's own collection that have no moving part: a light, and a plane that is fixed."""
+NOT_MOVED = ("light", "actor")
+"""What a file may have in place of a model: it has no bodies that move by forces."""
 READ = {
     "sdf": ("world", "model"),
     "world": ("model", "include", "gravity", "frame", "joint"),
@@ -691,6 +693,11 @@ def _read_include(read: Read, element: Element, scope: str, alone: bool, *, stat
     top = _document(read, found)
     read.version = _version(top)
     models = top.all("model")
+    shown = sorted({child.tag for child in top.children if child.tag in NOT_MOVED})
+    if not models and shown:
+        read.version = before
+        read.ignored[f"<include> of {uri!r:.120}, which has no model: {', '.join(shown)}"] += 1
+        return
     if len(models) != 1:
         read.fault(line, "<include>", f"{str(found)!r} has {len(models)} models", "Include a file with one model.")
         return

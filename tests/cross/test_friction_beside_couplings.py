@@ -78,6 +78,46 @@ def test_what_stands_for_the_coupling_is_taken(case):
         assert system.compile().nc > 0
 
 
+def epicyclic(*, on_arm, rub):
+    """A wheel on the ground, or on the arm, and one on an arm that turns about the same axis on a link; and a body aside."""
+    system = mbd.System("epicyclic", gravity=(0.0, 0.0, -9.81))
+    names = ("link", "arm", "sun", "planet", "aside")
+    link, arm, sun, planet, aside = (
+        system.add(mbd.Body(name, 1.0, (0.1, 0.1, 0.1), r=(0.2 * k, 0, 0))) for k, name in enumerate(names)
+    )
+    pins = {}
+    for name, i, j, x in (
+        ("foot", system.ground, link, -1.0),
+        ("hub", link, arm, 0.0),
+        ("pin of sun", arm if on_arm else system.ground, sun, 0.0),
+        ("pin of planet", arm, planet, 1.0),
+        ("pin aside", arm, aside, 2.0),
+    ):
+        pins[name] = system.add(RJ(name, i, j, point=(x, 0, 0), axis=AXES["y"]))
+    system.add(Gear("mesh", pins["pin of sun"], pins["pin of planet"], ratio=-1.0))
+    system.add(mbd.JointFriction("rub", pins[rub], EXACT, radius=0.05))
+    return system
+
+
+@pytest.mark.parametrize("rub", ["foot", "hub"])
+def test_what_a_mesh_presses_goes_through_the_joints_between_wheels_without_a_common_body(rub):
+    """On one carrier it stays within it; through joints on the way from one wheel to the other it goes, and friction there is refused."""
+    with pytest.raises(mbd.ModelError, match=f"joint '{rub}' lies between the joints of Gear 'mesh'"):
+        epicyclic(on_arm=False, rub=rub).compile()
+    for on_arm, joint in ((True, rub), (False, "pin aside"), (True, "pin aside")):
+        assert epicyclic(on_arm=on_arm, rub=joint).compile().nb > 0
+
+
+def test_two_exact_frictions_of_one_thread_are_refused():
+    """Of the cylindrical joint and of its screw: at rest they share the load in any proportion."""
+    system, (slide,) = system_with((CJ, AXES["z"]))
+    thread = system.add(Screw("thread", slide, pitch=0.01))
+    for name, joint in (("rub", slide), ("other", thread)):
+        system.add(mbd.JointFriction(name, joint, EXACT, radius=0.05))
+    with pytest.raises(mbd.ModelError, match="joint 'thread' has the exact Coulomb friction"):
+        system.compile()
+
+
 def test_a_joint_that_is_driven_alone_keeps_its_friction():
     """A coupling of one coordinate is a motor: a torque between the bodies presses nothing."""
     system, (pin, _) = system_with((RJ, AXES["y"]), (RJ, AXES["y"]))

@@ -5,7 +5,8 @@ r"""Friction in joints whose reactions are not unique, or hold more than the row
 Only what presses the bearing counts: forces out of the plane of a planar mechanism of revolute joints cause no friction at a `radius`.
 The bearings of gears whose geometry is given carry tooth forces, which depend on |lam| of the gear: friction reads the rows of its own
 joint only. Other couplings of several coordinates act along these coordinates alone: their force presses no bearing, whatever that of the
-thread, belt, teeth or follower is that they stand for.
+thread, belt, teeth or follower is that they stand for. The force of a mesh goes from one wheel to the other, and back through the joints
+between them: where these are not all on one body, the joints on the way carry it, too.
 Bearings with a stiffness decide how a self-stress is shared, unless it acts in rigid joints alone:  C^1/2 W n = 0, W: wrenches of the
 bearings with the compliance C. Of what they leave open, the part that presses a joint with friction is looked for.
 Source: as `diagnostics.reaction_uniqueness`; `friction.shared_loads`.
@@ -13,15 +14,18 @@ Source: as `diagnostics.reaction_uniqueness`; `friction.shared_loads`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 
 import numpy as np
 
 from haugmbd.compiled.array_types import Array
 from haugmbd.constraints.equations.coupling import CouplingRow
+from haugmbd.constraints.joint import Joint
 from haugmbd.errors import Fault
 from haugmbd.forces.base import ForceElement
 from haugmbd.forces.joint_friction import MESH_SLIDE, MESH_TURN, PLANAR, REVOLUTE, SPHERICAL, THREAD, TRANSLATIONAL, JointFriction
+from haugmbd.graph import find_blocks
 from haugmbd.math.euler_parameters import cross, rotation_matrix
 from haugmbd.model.dependent_rows import MinimumNorm, Redundancy
 from haugmbd.model.inspection.constraint_rows import Rows
@@ -124,12 +128,17 @@ def _bearings_given_twice(found: Sequence[JointFriction]) -> list[Fault]:
 
 def _shared_at_rest(found: Sequence[JointFriction]) -> list[Fault]:
     """Return a fault for each friction beside an exact one of the same joint: at rest they share what is needed in any proportion."""
-    exact = {load.joint.name: load for load in found if load.is_exact}
+
+    def rubs(load: JointFriction) -> str:
+        """Return the name of the joint that rubs: of a thread the screw, which friction of its cylindrical joint means, too."""
+        return (load.thread or load.joint).name
+
+    exact = {rubs(load): load for load in found if load.is_exact}
     faults = []
     for load in found:
-        other = exact.get(load.joint.name)
+        other = exact.get(rubs(load))
         if other is not None and other is not load:
-            what = f"joint {load.joint.name!r} has the exact Coulomb friction {other.name!r}, too"
+            what = f"joint {rubs(load)!r} has the exact Coulomb friction {other.name!r}, too"
             faults.append(Fault(load.where, what, "Give a joint one friction that sticks; only Viscous can be combined with it."))
     return faults
 
@@ -163,22 +172,48 @@ def _forces_of_couplings(model: Model, found: Sequence[JointFriction]) -> list[F
         for joint in parts_of(model.joints)
         if joint.tooth_contact() is None
     }
+    carrying = {
+        name: tuple(sorted((entry.i, entry.j))) for name, entry in model.joints.items() if not couplings.get(name, ((), ()))[1]
+    }
+    between = {name: _joints_between(model, carrying, coupled) for name, (_, coupled) in couplings.items()}
+    remedy = "Give preload= [N], a normal force that stands for it, or Viscous friction, or a JointForce of the loss that you know."
+    unknown = "what it presses on the bearing is not known, and the friction would leave it out"
     faults = []
     for load in without:
-        of_load = [
-            f"{type(joint).__name__} {name!r}"
+        others = {
+            f"{type(joint).__name__} {name!r}": (len(coupled) > 1 and load.joint in coupled, load.joint.name in between[name])
             for name, (joint, coupled) in couplings.items()
-            if len(coupled) > 1 and any(one is load.joint for one in coupled) and (load.thread is None or load.thread.name != name)
-        ]
-        if of_load:
-            named = ", ".join(of_load)
+            if load.thread is None or load.thread.name != name
+        }
+        moving, passing = (", ".join(name for name, ways in others.items() if ways[k]) for k in (0, 1))
+        if moving:
             what = (
-                f"joint {load.joint.name!r} is moved by {named}, which acts along the coordinates of its joints alone: what it presses on "
-                "the bearing is not known, and the friction would leave it out"
+                f"joint {load.joint.name!r} is moved by {moving}, which acts along the coordinates of its joints alone: {unknown}"
             )
-            remedy = "Give preload= [N], a normal force that stands for it, or Viscous friction, or a JointForce of the loss that you know."
+            faults.append(Fault(load.where, what, remedy))
+        elif passing:
+            what = f"joint {load.joint.name!r} lies between the joints of {passing}, which have no common body: {unknown}"
             faults.append(Fault(load.where, what, remedy))
     return faults
+
+
+def _joints_between(model: Model, carrying: Mapping[str, tuple[int, ...]], coupled: Sequence[Joint]) -> set[str]:
+    """Return the names of the joints through which forces between the bodies of coupled joints go that have no common body.
+
+    carrying: the bodies of the joints that are no couplings, the smaller number first
+    They are those in one block of the graph with an edge between two of these bodies.
+    """
+    names: set[str] = set()
+    entries = [model.joints[joint.name] for joint in coupled]
+    for a, b in combinations(entries, 2):
+        if {a.i, a.j} & {b.i, b.j}:
+            continue
+        added = tuple(sorted((a.i, b.i)))
+        pairs = np.array(sorted({*carrying.values(), added}))
+        numbers = find_blocks(model.nb + 1, pairs).of_pairs(*pairs.T)
+        block = dict(zip(map(tuple, pairs.tolist()), numbers.tolist(), strict=True))
+        names |= {name for name, pair in carrying.items() if block[pair] == block[added]}
+    return names
 
 
 def _wrench(model: Model, rows: Rows, load: JointFriction, n: Array) -> tuple[Array, Array]:

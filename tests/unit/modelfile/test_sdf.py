@@ -293,6 +293,21 @@ def test_comments_with_two_hyphens_are_comments(tmp_path):
         read(tmp_path, f"<!-- -- {link('a')}")
 
 
+@pytest.mark.parametrize("what", ["light", "actor"])
+def test_an_included_light_is_no_model(tmp_path, what):
+    """Beside a model it is left out with a line of the report; a file without any of these is a fault."""
+    (tmp_path / "sun").mkdir()
+    shown = tmp_path / "sun" / "model.sdf"
+    shown.write_text(f"<sdf version='1.6'><{what} name='sun'/></sdf>")
+    include = "<include><uri>model://sun</uri></include>"
+    system = read(tmp_path, link("a") + include)
+    assert [body.name for body in system.bodies] == ["ground", "a"]
+    assert f"model://sun', which has no model: {what}" in str(system.import_report)
+    shown.write_text("<sdf version='1.6'/>")
+    with pytest.raises(mbd.ModelFileError, match="has 0 models"):
+        read(tmp_path, link("a") + include)
+
+
 def test_what_is_included_from_elsewhere(tmp_path):
     """A light and a plane have no moving part; what is on a server is not fetched; parameters that change a model are refused."""
     usual = "".join(f"<include><uri>{uri}</uri></include>" for uri in ("model://sun", "https://x.org/a/models/Ground Plane"))
