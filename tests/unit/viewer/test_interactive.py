@@ -26,14 +26,18 @@ SAME = 1e-8
 """Largest difference from `simulate` after a second, of the size of the mechanism: the engine's rounding, grown by the motion."""
 
 
-def has_engine():
-    try:
-        return bool(library_for("wasm32"))
-    except mbd.UsageError:
-        return False
+def has_engine(*names):
+    """Whether one of these libraries is built."""
+    for name in names:
+        try:
+            return bool(library_for(name))
+        except mbd.UsageError:
+            continue
+    return False
 
 
-needs_engine = pytest.mark.skipif(not has_engine(), reason="no engine for pages is built: make engine")
+needs_engine = pytest.mark.skipif(not has_engine(*interactive.ENGINES), reason="no engine for pages is built: make engine")
+needs_blocks = pytest.mark.skipif(not has_engine("wasm32_blocks", "wasm32"), reason="no engine of blocks is built: make engine")
 
 
 def pendulum(length=0.5, mass=2.0, angle=0.4):
@@ -286,7 +290,7 @@ def test_the_panel_covers_no_joint(chromium, tmp_path, width, height):
         assert y > seen["bottom"] if width < height else x > seen["right"]
 
 
-@needs_engine
+@needs_blocks
 @pytest.mark.slow
 def test_a_page_with_stops_takes_the_engine_of_blocks_and_moves_as_a_stepper(chromium, tmp_path):
     def make():
