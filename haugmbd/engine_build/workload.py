@@ -31,6 +31,7 @@ from haugmbd.engine.stops import make_steps
 from haugmbd.engine_build import collect
 from haugmbd.formulations.newton_euler import factorize_and_solve_entry
 from haugmbd.gallery import (
+    chain,
     delta_robot,
     double_pendulum,
     four_bar,
@@ -75,6 +76,7 @@ LEFT_OUT: dict[str, str] = {
             "haugmbd.sensitivity.adjoint.backward_entry",
             "haugmbd.sensitivity.adjoint.beside_entry",
             "haugmbd.sensitivity.implicit_tangents.run_entry",
+            "haugmbd.sensitivity.rattle_tangents.rattle_entry",
             "haugmbd.sensitivity.tangents.place_entry",
             "haugmbd.sensitivity.tangents.run_entry",
         ),
@@ -82,6 +84,8 @@ LEFT_OUT: dict[str, str] = {
     ),
 }
 """Entries that are not in the engine, and why."""
+LARGE_CHAIN = 80
+"""Bodies of a chain whose equilibrium is sought by the equations of its tree."""
 
 
 def main() -> int:
@@ -287,6 +291,7 @@ def kinematics() -> None:
     mbd.assemble(four_bar())
     balance = mbd.equilibrium(pendulum())
     mbd.linearize(pendulum(), balance.state)
+    mbd.equilibrium(chain(LARGE_CHAIN))
     mbd.mobility(four_bar())
 
 

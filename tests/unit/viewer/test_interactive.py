@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import itertools
+import json
 import zlib
 
 import numpy as np
@@ -17,6 +18,7 @@ from haugmbd.gallery import double_pendulum, four_bar
 from haugmbd.interactive import apart
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.sensitivity.parameters import driver_constants, varied_model
+from haugmbd.viewer.animate import _read
 from joints import RJ
 
 STEPS = 1000
@@ -24,14 +26,18 @@ SAME = 1e-8
 """Largest difference from `simulate` after a second, of the size of the mechanism: the engine's rounding, grown by the motion."""
 
 
-def has_engine():
-    try:
-        return bool(library_for("wasm32"))
-    except mbd.UsageError:
-        return False
+def has_engine(*names):
+    """Whether one of these libraries is built."""
+    for name in names:
+        try:
+            return bool(library_for(name))
+        except mbd.UsageError:
+            continue
+    return False
 
 
-needs_engine = pytest.mark.skipif(not has_engine(), reason="no engine for pages is built: make engine")
+needs_engine = pytest.mark.skipif(not has_engine(*interactive.ENGINES), reason="no engine for pages is built: make engine")
+needs_blocks = pytest.mark.skipif(not has_engine("wasm32_blocks", "wasm32"), reason="no engine of blocks is built: make engine")
 
 
 def pendulum(length=0.5, mass=2.0, angle=0.4):
@@ -226,10 +232,20 @@ def test_the_pointer_drags_a_body_and_lets_it_go(chromium, tmp_path):
     "make", [lambda: gallery.chain(20), gallery.jansen_leg, gallery.planetary_gear], ids=["20 bodies", "redundant rows", "gears"]
 )
 def test_a_page_is_small_beside_three_js(tmp_path, make):
-    from haugmbd.viewer.animate import _read  # noqa: PLC0415
-
     text = make().live(tmp_path / "x.html", ["gravity[2]"]).read_text()
     assert len(text) - len(_read("bundle", "three.min.js")) <= 260_000
+
+
+@pytest.mark.slow
+def test_the_page_reads_what_python_writes_in_base_85(chromium):
+    """Bytes of every length beside a word, of any content; and no letter that HTML or JSON reads in another way."""
+    rng = np.random.default_rng(0)
+    contents = [bytes(rng.integers(0, 256, n, dtype=np.uint8)) for n in (*range(12), 4097)] + [b"\0" * 65537, b"\xff" * 5]
+    texts = [interactive._dense(content) for content in contents]
+    assert not set("".join(texts)) & set("<>&\"'\\")
+    read = f"(async () => {{ {_read('static', 'data.js')}; const found = []; "
+    read += f"for (const text of {json.dumps(texts)}) found.push([...(await unpack(` ${{text}}\n`))]); return found; }})()"
+    assert [bytes(found) for found in chromium.evaluate(read)] == contents
 
 
 @pytest.mark.parametrize("name", ["four_bar", "peaucellier"])
@@ -274,7 +290,7 @@ def test_the_panel_covers_no_joint(chromium, tmp_path, width, height):
         assert y > seen["bottom"] if width < height else x > seen["right"]
 
 
-@needs_engine
+@needs_blocks
 @pytest.mark.slow
 def test_a_page_with_stops_takes_the_engine_of_blocks_and_moves_as_a_stepper(chromium, tmp_path):
     def make():
