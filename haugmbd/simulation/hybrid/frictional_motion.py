@@ -314,8 +314,11 @@ class FrictionalMotion:
             way = v / max(speed, 1e-300)
             brakes, across = -float(a[k, 1:] @ way), abs(float(a[k, 2] * way[0] - a[k, 1] * way[1]))
             left = speed / brakes if brakes > 0.0 else np.inf
-            # it slides straight on, and a step along its velocity would follow rounding across in steps of that time
-            fixed = STABLE * self._relaxation(k, key, speed) < h and across * h <= SPEED_ROUNDING * self.size
+            # it slides straight on, and a step along its velocity would follow rounding across in steps of that time; one that comes to
+            # rest has a direction all the same, from where it is slow, though another point of its body leaves it that rounding
+            straight = across * h <= SPEED_ROUNDING * self.size
+            settles = brakes > 0.0 and speed <= slow and across * min(h, left) <= 0.1 * REST * self.size
+            fixed = (straight or settles) and STABLE * self._relaxation(k, key, speed) < h
             if fixed:
                 self._straight.add(key)
             elif h > STABLE * left:
