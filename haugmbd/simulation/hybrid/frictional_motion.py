@@ -157,7 +157,8 @@ class FrictionalMotion:
         """Points that slide straight on in the direction in which they began."""
         self.until = np.inf
         """Of `time.perf_counter`: behind it the run pauses after the next step."""
-        self._gravity = self._force_size = 1e-300
+        self._gravity = float(np.linalg.norm(problem.model.gravity)) or 1e-6 * self.size
+        self._force_size = 1e-6 * self._gravity * float(problem.model.mass[1:].max(initial=0.0)) + 1e-300
         self._h_closed = np.inf
         self.y_dot = np.zeros_like(self.y)
         self.forces: Forces | None = None
@@ -301,8 +302,6 @@ class FrictionalMotion:
         p, kin = self.problem, self.forces.kin
         found: dict[Key, Array] = {}
         self._speeds, self._straight = {}, set()
-        self._gravity = float(np.linalg.norm(p.model.gravity)) or 1e-6 * self.size
-        self._force_size = 1e-6 * self._gravity * float(p.model.mass[1:].max(initial=0.0)) + 1e-300
         if not self.modes:
             return found, h
         keys = list(self.modes)
