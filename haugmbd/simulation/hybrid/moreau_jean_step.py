@@ -450,7 +450,7 @@ class MoreauJeanStepper:
         return gaps
 
     def _part(self, t: float, y: Array, keys: Ints) -> Array:
-        """Move points apart until no gap is negative, by least displacements with   gap + J dq >= 0,   Phi + Phi_q dq = 0; return the gaps."""
+        """Move points apart until no gap is negative, by least dq with   gap + J dq >= 0,   Phi + Phi_q dq = 0; return the gaps."""
         p = self.problem
         gaps, Phi = p.points.gaps(keys, y), np.zeros(0)
         for _ in range(PART_ROUNDS):
