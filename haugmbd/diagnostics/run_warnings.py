@@ -10,6 +10,8 @@ r"""The status of a run, and the notes on results that are doubtful.
     jump         jumps of delays that are no longer followed
     impact       impacts that last for too few fixed steps
     chain        contacts that are struck through others that are closed
+    overlap      bodies that a time-stepping run could not keep apart
+    shares       points that share a load in many ways, and move as no forces within the laws of friction move them
     model        what `model.warnings` says: locked loops, ...
     sensor       sensors that have given numbers that are not finite
     unchecked    a check behind the run that has failed, such as by an error of a function of the user

@@ -41,7 +41,8 @@ KNOWN = 1e-12
 BESIDE = 1e-3
 """Relative to the size: a point that presses is among those of its shapes that are nearer than this."""
 INSTANT = 1e-6
-"""[s] Where edges pass each other, points change from corner to corner for a shorter time: whether they are beside is not judged."""
+"""[s] Where edges pass each other, points change from corner to corner for a shorter time: whether they are beside is not judged. A point
+at rest above a face, whose acceleration takes longer to close its gap, is open as yet."""
 ALONG = 0.5
 """Cosine: in such a step friction is nearer than 60 degrees to the direction against the velocity."""
 BEGINS = 1e-5
@@ -169,7 +170,8 @@ def _of_state(
         closed = abs(kin.gap[k]) <= TOUCHES * p.length and abs(kin.v[k, 0]) <= MOVES * p.length
         signorini = max(signorini, -N / size_f, N / size_f * abs(kin.gap[k]) / p.length)
         if closed and not ends:
-            signorini = max(signorini, -a[k, 0] / size_a, N / size_f * abs(a[k, 0]) / size_a)
+            closes = 0.5 * abs(float(a[k, 0])) * INSTANT**2 >= kin.gap[k]  # otherwise it is open as yet, and free to close
+            signorini = max(signorini, -a[k, 0] / size_a if closes else 0.0, N / size_f * abs(a[k, 0]) / size_a)
         coulomb = max(coulomb, (float(np.hypot(*f_T)) - mu * N) / size_f)
         speed, rate = float(np.hypot(*kin.v[k, 1:])), float(np.hypot(*a[k, 1:]))
         if MOVES * p.length < speed <= SLOW * p.length:

@@ -60,6 +60,10 @@ FEASIBLE = 1e-9
 """Relative to the largest acceleration: by which that of the cone problem may leave that of the modes."""
 CLEAR = 1e-6
 """The same: a state beyond the switch that is off by more tells the new modes."""
+SHARED = 1e-6
+"""Relative to the largest acceleration: a motion in which shares of a load that fulfil the laws would move points otherwise is told."""
+CLOSES = 1e-7
+"""The same: of a point that touches at rest, a larger acceleration towards the other body closes it."""
 FEATURE = 1e-7
 """Relative to the size: a point whose gap is this small is there as long as its pair of features is."""
 PASSED = 1e-8
@@ -144,12 +148,17 @@ class FrictionalMotion:
         self.jammed: list[str] = []
         self.jam: tuple[Array, Array, list[Key], Kinematics] | None = None
         self._shared_beyond: Step | None = None
+        self._moved_otherwise = (t, 0.0)
+        """When forces within the laws were last looked for in place of the shortest ones, and by how much they move points otherwise."""
+        self.unlawful: tuple[float, float, str] | None = None
+        """The first time at which no forces within the laws move the points as they move, by how much, and the contacts."""
         self._speeds: dict[Key, float] = {}
         self._straight: set[Key] = set()
         """Points that slide straight on in the direction in which they began."""
         self.until = np.inf
         """Of `time.perf_counter`: behind it the run pauses after the next step."""
-        self._gravity = self._force_size = 1e-300
+        self._gravity = float(np.linalg.norm(problem.model.gravity)) or 1e-6 * self.size
+        self._force_size = 1e-6 * self._gravity * float(problem.model.mass[1:].max(initial=0.0)) + 1e-300
         self._h_closed = np.inf
         self.y_dot = np.zeros_like(self.y)
         self.forces: Forces | None = None
@@ -243,6 +252,8 @@ class FrictionalMotion:
             G = self.problem.columns(at.forces.kin, list(modes), at.t).G
             scale = max(scale, float((np.abs(G) @ np.abs(at.forces.f).ravel()).max()))
         off = float(np.abs(chosen.a.ravel()[rows]).max()) / scale
+        a = self.problem.rows_of(at.forces.kin, list(modes), self.problem.velocities(at.y_dot)) - at.forces.kin.gamma
+        self._moved_otherwise = at.t, float(np.abs(chosen.a - a).max()) / scale
         return Violated(1.0 - off / FEASIBLE, key, "shared")
 
     def lawful(self, forces: Forces, modes: dict[Key, PointMode], size: float) -> bool:
@@ -291,8 +302,6 @@ class FrictionalMotion:
         p, kin = self.problem, self.forces.kin
         found: dict[Key, Array] = {}
         self._speeds, self._straight = {}, set()
-        self._gravity = float(np.linalg.norm(p.model.gravity)) or 1e-6 * self.size
-        self._force_size = 1e-6 * self._gravity * float(p.model.mass[1:].max(initial=0.0)) + 1e-300
         if not self.modes:
             return found, h
         keys = list(self.modes)
@@ -314,8 +323,11 @@ class FrictionalMotion:
             way = v / max(speed, 1e-300)
             brakes, across = -float(a[k, 1:] @ way), abs(float(a[k, 2] * way[0] - a[k, 1] * way[1]))
             left = speed / brakes if brakes > 0.0 else np.inf
-            # it slides straight on, and a step along its velocity would follow rounding across in steps of that time
-            fixed = STABLE * self._relaxation(k, key, speed) < h and across * h <= SPEED_ROUNDING * self.size
+            # it slides straight on, and a step along its velocity would follow rounding across in steps of that time; one that comes to
+            # rest has a direction all the same, from where it is slow, though another point of its body leaves it that rounding
+            straight = across * h <= SPEED_ROUNDING * self.size
+            settles = brakes > 0.0 and speed <= slow and across * min(h, left) <= 0.1 * REST * self.size
+            fixed = (straight or settles) and STABLE * self._relaxation(k, key, speed) < h
             if fixed:
                 self._straight.add(key)
             elif h > STABLE * left:
@@ -521,6 +533,21 @@ class FrictionalMotion:
     def _accept(self, end: Step) -> None:
         self.t, self.y, self.y_dot, self.forces = end.t, end.y, end.y_dot, end.forces
         self.steps += 1
+        self._keep_unlawful()
+
+    def _keep_unlawful(self) -> None:
+        """Keep the first time at which the motion is that of forces outside of the laws, where those within them would be another one."""
+        t, off = self._moved_otherwise
+        if self.unlawful is None and off > SHARED and t == self.t and self.modes:
+            names = ", ".join(dict.fromkeys(self.problem.names[c] for c, _ in self.modes))
+            self.unlawful = t, off, names
+
+    def _judge_shares(self) -> None:
+        """Look for forces within the laws behind a switch, where forces are not unique, and the shortest ones are outside."""
+        if self.unlawful is None and self.modes and self.forces is not None and not self.forces.unique:
+            size = max(float(np.abs(self.forces.f).max(initial=0.0)), self._force_size)
+            self._shared_guard(Step(self.t, self.y, self.y_dot, self.forces, 0.0), self.modes, size)
+            self._keep_unlawful()
 
     def _dip(self, end: Step) -> float | None:
         """Return a time inside of a step at which a gap that is open at both ends is least, and closed by its cubic; None without one."""
@@ -648,7 +675,28 @@ class FrictionalMotion:
         self.near |= dict.fromkeys(aside, PASSED * self.size)
         self._rest_first(hit)
         self.restart()
+        self._close_missed(lost | aside, hit)
+        self._judge_shares()
         return Turned(old, dict(self.modes), struck, impacts, [g.key for g in hit if g.what == "slip"], lost)
+
+    def _close_missed(self, lost: set[Key], hit: list[Violated]) -> None:
+        """Choose the modes again with points that touch at rest only behind the projection of the others, and are pressed to them."""
+        p, rest = self.problem, REST * self.size
+        touching = [key for key in p.near(self.y, TOUCH * self.size)[0] if key not in self.modes and key not in lost]
+        if not touching or not self.modes:
+            return
+        kin, u_dot = p.at(self.y, touching), p.velocities(self.y_dot)
+        a = (p.rows_of(kin, touching, u_dot) - kin.gamma)[:, 0]
+        closes = (np.abs(kin.v[:, 0]) <= rest) & (a < -CLOSES * max(float(np.abs(u_dot).max(initial=0.0)), self._gravity))
+        if not closes.any():
+            return
+        closed = [*self.modes, *(key for key, some in zip(touching, closes, strict=True) if some)]
+        begin = {key: mode.hint for key, mode in self.modes.items() if mode.fixed and mode.hint is not None}
+        chosen = p.choose(self.t, self.y, closed, rest, begin, stopped=self._stopped(closed, hit)).modes
+        modes = {key: mode for key, mode in chosen.items() if mode is not None}
+        self.modes = p.agreed_directions(self.t, self.y, self._evenly_stuck(modes))
+        self.near = {key: beside for key, beside in self.near.items() if key not in self.modes}
+        self.restart()
 
     def _turn_alone(self, hit: list[Violated]) -> Turned | None:
         """Return the impact of a point that strikes alone and flies behind it, by compiled code; None for anything else."""

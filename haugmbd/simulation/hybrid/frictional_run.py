@@ -239,6 +239,18 @@ class FrictionalRun:
                 warn_user(gain, EnergyWarning)
             self.notes.append(RunNote("chain", gain))
 
+    def _notes_on_laws(self) -> list[RunNote]:
+        """Return a note on the first time at which no forces within the laws give the motion."""
+        if self.motion.unlawful is None:
+            return []
+        t, off, names = self.motion.unlawful
+        text = (
+            f"from t = {t:.9g} s the shares of a load in several points ({names:.300}) decide the motion: with shares that fulfil the laws "
+            f"of contact and friction points accelerate otherwise, by {off:.1e} of the largest acceleration. Rigid bodies do not tell the "
+            "shares: see Result.check_contacts, use mbd.MoreauJean(), or make the contacts compliant (law=mbd.Compliant(K))."
+        )
+        return [RunNote("shares", text, off, doubtful=True)]
+
     def result(self, message: str) -> Result:
         """Return the result so far."""
         m = self.motion
@@ -255,7 +267,7 @@ class FrictionalRun:
         )
         whole = tuple(self.segments)
         sparse = self.times is not None
-        outcome = Outcome(self.status, message, ()).with_notes(self.notes)
+        outcome = Outcome(self.status, message, ()).with_notes([*self.notes, *self._notes_on_laws()])
         replay = Replay(self.task.start.t, self.task.start.y, self.t_end, float(m.t), self.methods, not sparse, self.limits.most)
         found = Result.of_segments(
             self.model,

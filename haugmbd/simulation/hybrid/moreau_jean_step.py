@@ -52,6 +52,12 @@ SLOWLY = 0.3
 """A round of the projection that leaves more than this part is the last one."""
 PROJECTED = 1e-14
 """Relative to the size: what the projection may leave."""
+PART_ROUNDS = 30
+"""Of the projection in which points that press may open."""
+PARTED = 1e-11
+"""Relative to the size: points that overlap by more behind the projection are moved apart, whether or not those that press can be held."""
+UNPARTED = 1e-10
+"""Relative to the size: a larger overlap at the end of a step is told."""
 
 
 class StepEnd(NamedTuple):
@@ -281,6 +287,8 @@ class MoreauJeanStepper:
         self.last = (np.zeros((0, 2), dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros((0, 2)))
         self.contacts: Ints = np.zeros(len(p.contacts), dtype=np.int64)
         self.change = self._rest
+        self.deepest: tuple[float, float, str] = (0.0, t, "")
+        """Of the steps so far: the least gap that the projection has left, when, and at which point."""
 
     def step(self, h: float) -> StepEnd:
         """Return the end of a step of h [s] from the state, which stays."""
@@ -409,10 +417,17 @@ class MoreauJeanStepper:
                 break
             keys, state = np.concatenate([keys, met[new]]), np.concatenate([state, np.full(int(new.sum()), SLIP)])
             gaps = self._closed(t, y, keys, state)
+        self._tell_overlap(t, keys, gaps)
         if p.model.nc:
             u, nu = p.velocities(y), p.response.row_values()[1]
             u[1:] += p.response.solve(None, (nu - p.response.row_rates(u)) * self._kept_rows, t)[1 : p.n]
         return gaps
+
+    def _tell_overlap(self, t: float, keys: Ints, gaps: Array) -> None:
+        """Keep the deepest overlap that the projection has left so far: points that have just met are among the last ones."""
+        if gaps.min(initial=0.0) < -UNPARTED * self.size and gaps.min() < self.deepest[0]:
+            c, feature = keys[int(np.argmin(gaps))].tolist()
+            self.deepest = float(gaps.min()), t, self.problem.label((c, feature))
 
     def _reach(self, y: Array, h: float) -> float:
         """Return a bound of the way of points of the bodies in half a step [m]."""
@@ -420,11 +435,32 @@ class MoreauJeanStepper:
 
     def _closed(self, t: float, y: Array, keys: Ints, state: Ints) -> Array:
         """Bring bilateral rows, and gaps of points that press or overlap, to zero; return the gaps."""
+        before = y.copy()
         gaps, left = self._close(t, y, keys, state, PROJECTED * self.size)
+        if gaps.min(initial=0.0) < -PARTED * self.size:
+            # not all points that press can be held where another one is moved apart: they may open
+            apart = self._part(t, before, keys)
+            if apart.min() > gaps.min():
+                y[:], gaps = before, apart
+                left = np.inf if self.problem.model.nc else 0.0
         if left > PROJECTED * self.size:
             # gaps that cannot be closed together with rows are left to the next step, and rows are not
             gaps, left = self._close(t, y, keys, state, np.inf)
             self._need_closed(t, y, left)
+        return gaps
+
+    def _part(self, t: float, y: Array, keys: Ints) -> Array:
+        """Move points apart until no gap is negative, by least dq with   gap + J dq >= 0,   Phi + Phi_q dq = 0; return the gaps."""
+        p = self.problem
+        gaps, Phi = p.points.gaps(keys, y), np.zeros(0)
+        for _ in range(PART_ROUNDS):
+            if gaps.min() >= -PROJECTED * self.size:
+                break
+            if p.model.nc:
+                p.response.factor(t, y)
+                Phi = p.response.row_values()[0] * self._kept_rows
+            get_drift(y, p.n, self._least_change(y, keys, Phi, holds=False), 1.0)
+            gaps = p.points.gaps(keys, y)
         return gaps
 
     def _need_closed(self, t: float, y: Array, left: float) -> None:
@@ -464,15 +500,19 @@ class MoreauJeanStepper:
             gaps = p.points.gaps(keys, y)
         return gaps, float(np.abs(Phi).max(initial=0.0))
 
-    def _least_change(self, y: Array, keys: Ints, Phi: Array) -> Array:
-        """Return the least mass-weighted displacement (n, 6) that takes Phi and the gaps of the points to zero, in first order."""
+    def _least_change(self, y: Array, keys: Ints, Phi: Array, holds: bool = True) -> Array:
+        """Return the least mass-weighted displacement (n, 6) that takes Phi and the gaps of the points to zero, in first order.
+
+        holds: otherwise gaps may become positive, by the problem of impulses without friction
+        """
         p, k = self.problem, len(keys)
         kin = p.points.at(keys, y)
         rows = self._rows() if p.model.nc else self._no_rows
         dq, zero = np.empty((p.n, 6)), self._rest
         C, pairs = np.ascontiguousarray(kin.C.reshape(k, 3, 12)), p.pairs[keys[:, 0]]
         goal = -Phi[self._kept] if p.model.nc else np.zeros(0)
-        own = self._inertia, self._shifted, pairs, C, np.zeros(k), kin.gap.copy(), np.zeros(k, dtype=np.int64), np.zeros((k, 2))
+        mode = np.zeros(k, dtype=np.int64) if holds else np.full(k, SLIPS, dtype=np.int64)
+        own = self._inertia, self._shifted, pairs, C, np.zeros(k), kin.gap.copy(), mode, np.zeros((k, 2))
         work = np.zeros((k, 3)), np.zeros((k, 3)), np.empty(k, dtype=np.int64), self._left
-        get_islands(*own, rows.J, rows.bodies, goal, True, zero, dq, *work)
+        get_islands(*own, rows.J, rows.bodies, goal, holds, zero, dq, *work)
         return dq

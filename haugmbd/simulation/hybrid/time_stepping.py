@@ -32,6 +32,8 @@ from haugmbd.simulation.stepping.progress import Progress
 
 FIRST = 1e-3
 """Of a step: the first state has the forces of so short a step from it."""
+DEEP = 1e-6
+"""Relative to the size: a deeper overlap that the steps could not take away makes the result doubtful."""
 
 
 class SteppedRun:
@@ -114,6 +116,17 @@ class SteppedRun:
                 "once, event-driven runs one impact after the other. Give impact=mbd.NewtonImpact() to choose this, or a small gap."
             )
             self.notes.append(RunNote("chain", text, doubtful=True))
+
+    def _overlap_notes(self) -> list[RunNote]:
+        """Return a note on the deepest overlap that the projection behind a step has left."""
+        gap, t, name = self.stepper.deepest
+        if gap == 0.0:
+            return []
+        text = (
+            f"at t = {t:.9g} s {name} overlaps by {-gap:.2e} m, which its step could not take away, as other points press there, or joints "
+            "hold. Give a smaller h."
+        )
+        return [RunNote("overlap", text, -gap, doubtful=-gap > DEEP * self.stepper.size)]
 
     def _at_start(self, first: StepEnd, h: float) -> StepEnd:
         """Return the first state with the forces of a very short step from it."""
@@ -233,7 +246,7 @@ class SteppedRun:
             _contact_problem=p,
             _replays=(replay,),
             _again=self.task.again,
-            outcome=Outcome(self.status, message, ()).with_notes(self.notes),
+            outcome=Outcome(self.status, message, ()).with_notes([*self.notes, *self._overlap_notes()]),
         )
 
 
