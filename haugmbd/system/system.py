@@ -204,20 +204,11 @@ class System(Compilable):
             if part.in_time is not None and not part.faults():
                 self.loads.append(MassInTime(part))
         elif isinstance(part, ForceElement):
-            for own in part.parts():
-                self.add(own)
-            self.loads.append(part)
-            if isinstance(part, JointFriction) and part.shape == CYLINDRICAL:
-                self._put_in_threads((part,), self.joints)
+            self._add_force(part)
         elif isinstance(part, Contact):
             self.contacts.append(part)
         elif isinstance(part, Contacts):
-            for member in part.members(self.bodies, self.joints):
-                if isinstance(member, Contact):
-                    self.contacts.append(member)
-                else:
-                    self.loads.append(member)
-            self._contact_groups.append(part)
+            self._add_contacts(part)
         elif isinstance(part, Block):
             self.blocks.append(part)
         elif not isinstance(part, Joint) and isinstance(part, SensorLike) and not isinstance(part, type):
@@ -225,23 +216,44 @@ class System(Compilable):
         elif isinstance(part, type):
             raise UsageError(f"system.add got the class {part.__name__}, not an object made by it. {ACCEPTED}")
         else:
-            joint = self._as_joint(part)
-            joint.put_on_ground(self.ground)
-            frozen_part(joint)
-            if not active:
-                joint.__dict__["active"] = False
-            if not joint.may_be_slack:
-                self.joints.append(joint)
-                if lead_of(joint) != 0.0:
-                    self._put_in_threads(self.loads, (joint,))
-                return part
-            self.loads.append(SlackRope(joint))
-            if not joint.active:
-                self._off = (*self._off, self.loads[-1])
+            self._add_joint(part, active)
             return part
         if not active:
             self._off = (*self._off, part)
         return part
+
+    def _add_force(self, load: ForceElement) -> None:
+        """Add a force element behind the parts that it consists of."""
+        for part in load.parts():
+            self.add(part)
+        self.loads.append(load)
+        if isinstance(load, JointFriction) and load.shape == CYLINDRICAL:
+            self._put_in_threads((load,), self.joints)
+
+    def _add_contacts(self, group: Contacts) -> None:
+        """Add the members of a group of contacts: rigid contacts, and contacts that are forces."""
+        for member in group.members(self.bodies, self.joints):
+            if isinstance(member, Contact):
+                self.contacts.append(member)
+            else:
+                self.loads.append(member)
+        self._contact_groups.append(group)
+
+    def _add_joint(self, part: Any, active: bool) -> None:
+        """Add a joint, or the load of a rope that may be slack, which is no row while it is."""
+        joint = self._as_joint(part)
+        joint.put_on_ground(self.ground)
+        frozen_part(joint)
+        if not active:
+            joint.__dict__["active"] = False
+        if joint.may_be_slack:
+            self.loads.append(SlackRope(joint))
+            if not joint.active:
+                self._off = (*self._off, self.loads[-1])
+            return
+        self.joints.append(joint)
+        if lead_of(joint) != 0.0:
+            self._put_in_threads(self.loads, (joint,))
 
     @staticmethod
     def _put_in_threads(loads: Sequence[ForceElement], joints: Sequence[Joint]) -> None:
