@@ -315,7 +315,7 @@ def _refuse_rolled_positions(model: Model, state: State, who: str) -> None:
 
 def _result(track: Track, motions: tuple[Followed, Followed], cpu: float) -> Result:
     """Return the result of the motions backwards and forwards from the start."""
-    backwards, forwards = (one.at_wanted() for one in motions)
+    backwards, forwards = (motion.at_wanted() for motion in motions)
     t, y = (np.concatenate([backwards[k][::-1], forwards[k]]) for k in range(2))
     o = track.options
     counters = Counters(
@@ -325,13 +325,13 @@ def _result(track: Track, motions: tuple[Followed, Followed], cpu: float) -> Res
         projections=int(o.n_projections),
         cpu=cpu,
     )
-    selected = sorted((gap.selected for one in motions for gap in one.gaps), key=lambda one: one.t)
-    passed = tuple(SingularCrossing(float(one.t), one.joints, one.pivot) for one in selected if not one.regular)
-    near = [NearSingular(one.t, one.joints, one.gap) for one in selected if not one.regular and one.gap > EXACT]
+    selected = sorted((gap.selected for motion in motions for gap in motion.gaps), key=lambda motion: motion.t)
+    passed = tuple(SingularCrossing(float(motion.t), motion.joints, motion.pivot) for motion in selected if not motion.regular)
+    near = [NearSingular(motion.t, motion.joints, motion.gap) for motion in selected if not motion.regular and motion.gap > EXACT]
     settings = {"analysis": "kinematics", "predictor": "second order", "corrector": repr(Projection())}
     notes = (*singular_notes(passed, near), *sampled_lift_off_notes(track.model, t, y))
     outcome = Outcome(RunStatus.COMPLETED, "reached all times", notes)
-    turns = [counted_turns(track.model, one) for one in motions]
+    turns = [counted_turns(track.model, motion) for motion in motions]
     return Result(
         track.model,
         t,

@@ -55,24 +55,24 @@ class MotionMatrices(NamedTuple):
     scale: float
 
 
-def motion_matrices(evaluator: ResidualEvaluator, place: TrialPose, stages: Stages) -> MotionMatrices:
+def motion_matrices(evaluator: ResidualEvaluator, pose: TrialPose, stages: Stages) -> MotionMatrices:
     """Return the matrices at a pose in balance."""
     if len(evaluator.model.velocity_rows):
-        B, M, C, K, N, G = rolling_matrices(evaluator, place, stages)
-        check_inertia(place, B @ N, M)
+        B, M, C, K, N, G = rolling_matrices(evaluator, pose, stages)
+        check_inertia(pose, B @ N, M)
     else:
-        B, nd = place.at.N, place.at.N.shape[1]
+        B, nd = pose.at.N, pose.at.N.shape[1]
         M, parts = inertia(evaluator, B), number_of_derivatives(evaluator, B)
-        check_inertia(place, B, M)
-        K = stiffness(evaluator, place.y, place.at, MotionDerivative(place.work, stages.begin(STIFFNESS, parts)))
-        smooth = MotionDerivative(place.work, stages.begin(DAMPING, parts))
-        C = damping(evaluator, place.y, place.at, rate_of_motions(M, scale_of(place.work, K)), smooth)
+        check_inertia(pose, B, M)
+        K = stiffness(evaluator, pose.y, pose.at, MotionDerivative(pose.work, stages.begin(STIFFNESS, parts)))
+        smooth = MotionDerivative(pose.work, stages.begin(DAMPING, parts))
+        C = damping(evaluator, pose.y, pose.at, rate_of_motions(M, scale_of(pose.work, K)), smooth)
         N, G = np.eye(nd), np.zeros((nd, nd))
     stages.begin(BLOCKS)
-    blocks = block_matrices(evaluator, place.y, B)
+    blocks = block_matrices(evaluator, pose.y, B)
     Z = np.hstack([blocks.F + blocks.G @ G, blocks.G @ N, blocks.H])
-    forces = float(np.abs(blocks.E * place.y[evaluator.states.columns]).max(initial=0.0))
-    return MotionMatrices(B, M, C, K, N, G, N.T @ blocks.E, Z, blocks.rate_scale, max(scale_of(place.work, K), forces))
+    forces = float(np.abs(blocks.E * pose.y[evaluator.states.columns]).max(initial=0.0))
+    return MotionMatrices(B, M, C, K, N, G, N.T @ blocks.E, Z, blocks.rate_scale, max(scale_of(pose.work, K), forces))
 
 
 def block_modes(matrices: MotionMatrices) -> Modes:

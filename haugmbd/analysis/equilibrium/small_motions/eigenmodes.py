@@ -161,13 +161,13 @@ def find_modes(M: Array, C: Array, K: Array, work: float, rounding: float, *, co
     return Modes(np.concatenate([np.zeros(n_free), eigenvalues[order]]), np.hstack([Z, shapes]))
 
 
-def slowest(found: Modes, count: int | None) -> Modes:
+def slowest(modes: Modes, count: int | None) -> Modes:
     """Return the modes of the smallest |eigenvalues|, and all that grow beyond rounding; all of them if `count` is None."""
     if count is None:
-        return found
-    grows = found.eigenvalues.real > NO_GROWTH * np.abs(found.eigenvalues).max(initial=0.0)
+        return modes
+    grows = modes.eigenvalues.real > NO_GROWTH * np.abs(modes.eigenvalues).max(initial=0.0)
     chosen = np.flatnonzero(grows | (np.arange(len(grows)) < count))
-    return Modes(found.eigenvalues[chosen], found.shapes[:, chosen], None if found.states is None else found.states[:, chosen])
+    return Modes(modes.eigenvalues[chosen], modes.shapes[:, chosen], None if modes.states is None else modes.states[:, chosen])
 
 
 def _undamped_modes(M: Array, K: Array, rounding: float) -> Modes:
