@@ -121,14 +121,14 @@ class MemberRuns:
         assert self.block is not None
         starts, tables = self.starts, self.tables
         none = np.zeros((last - first, 0))
-        own = np.tile(starts.model.y0, (last - first, 1)) if starts.states is None else starts.states[first:last]
+        y0 = np.tile(starts.model.y0, (last - first, 1)) if starts.states is None else starts.states[first:last]
         places, reals = (none[0].astype(np.int64), none) if tables is None else (tables.places, tables.values(first, last))
         made: list[Deferred | None] = []
-        for k, found in enumerate(self.block.run(own, places, reals), first):
-            if found is None or (tables is not None and tables.odd[k]):
+        for k, run in enumerate(self.block.run(y0, places, reals), first):
+            if run is None or (tables is not None and tables.odd[k]):
                 made.append(None)
             else:
-                made.append(self._deferred(k, found.t, found.y, found.outcome, partial(_itself, found)))
+                made.append(self._deferred(k, run.t, run.y, run.outcome, partial(_itself, run)))
         return made
 
     def _recorded(self, k: int, made: GroupSteps | None = None) -> Recorded | None:
