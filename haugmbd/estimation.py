@@ -94,17 +94,17 @@ def echelon(rows: Array) -> Array:
 
 def simplest(space: Array) -> Array:
     """Return independent vectors of a space, given by orthonormal rows: those of few small whole numbers first, others in echelon form."""
-    n, found = space.shape[1], np.zeros((0, space.shape[1]))
+    n, basis = space.shape[1], np.zeros((0, space.shape[1]))
     for v in _whole_numbers(n, MOST_TOGETHER if n <= MANY else 2):
-        if len(found) == len(space):
+        if len(basis) == len(space):
             break
         inside = np.linalg.norm(v - space.T @ (space @ v)) <= SHARE * np.linalg.norm(v)
-        if inside and np.linalg.matrix_rank(np.vstack([found, v])) > len(found):
-            found = np.vstack([found, v])
+        if inside and np.linalg.matrix_rank(np.vstack([basis, v])) > len(basis):
+            basis = np.vstack([basis, v])
     for line in echelon(space):
-        if len(found) < len(space) and np.linalg.matrix_rank(np.vstack([found, line]), tol=WHOLE) > len(found):
-            found = np.vstack([found, line])
-    return found
+        if len(basis) < len(space) and np.linalg.matrix_rank(np.vstack([basis, line]), tol=WHOLE) > len(basis):
+            basis = np.vstack([basis, line])
+    return basis
 
 
 def _whole_numbers(n: int, most: int) -> Iterator[Array]:

@@ -208,9 +208,9 @@ def _read_piece(design: Design, tangents: Tangents, some: slice, values: Array, 
     t, y, dY, dt = tangents.t[some], tangents.y[some], tangents.dY[some], tangents.dt[some]
     reader = Reader(Result(design.model, t, y))
     on = {"reaction": design.model.joints, "load": {entry.load.name for entry in design.model.loads}}
-    known = [design.is_whole or one.owner in on.get(one.kind, [one.owner]) for one in design.outputs]
+    is_known = [design.is_whole or one.owner in on.get(one.kind, [one.owner]) for one in design.outputs]
     apart = tangents.steps is not None
-    read = [k for k, one in enumerate(design.outputs) if one.kind not in TIMES and known[k] and not (apart and is_integral(one))]
+    read = [k for k, one in enumerate(design.outputs) if one.kind not in TIMES and is_known[k] and not (apart and is_integral(one))]
     values[some, read] = np.array([reader.values(design.outputs[k]) for k in read]).reshape(len(read), len(t)).T
     plain = [k for k in read if is_of_states(design.outputs[k])]
     others = [k for k in read if k not in plain]
@@ -219,9 +219,9 @@ def _read_piece(design: Design, tangents: Tangents, some: slice, values: Array, 
         at_once = n if len(t) * n <= MANY else 1
         for first in range(0, n, at_once):
             lanes = range(first, first + at_once)
-            found = along_states(design.model, outputs, t, y, dY[:, first : first + at_once])
-            for place, k in enumerate(plain):
-                jacobian[some, k, first : first + at_once] = found[:, place]
+            derivatives = along_states(design.model, outputs, t, y, dY[:, first : first + at_once])
+            for column, k in enumerate(plain):
+                jacobian[some, k, first : first + at_once] = derivatives[:, column]
             for lane in lanes:
                 moving = [k for k in plain if moves_by_itself(design, design.p.names[lane], k)]
                 if moving:

@@ -264,21 +264,21 @@ class Built:
 Builder = Callable[[Mapping[str, float]], Built]
 
 
-def builder_of(given: Any, p: Parameters) -> Builder:
+def builder_of(system: Any, p: Parameters) -> Builder:
     """Return the function that builds the system of given values: a function build(**p), or a System whose paths vary."""
-    if isinstance(given, System):
-        return _by_paths(given, p)
-    if isinstance(given, Model):
+    if isinstance(system, System):
+        return _by_paths(system, p)
+    if isinstance(system, Model):
         raise UsageError(
             "give the System, or a function that builds it, in place of the Model: parameters change what is compiled."
         )
-    if not callable(given):
-        raise UsageError(f"{given!r:.60} must be a System, or a function build(**parameters) that returns one.")
-    _need_arguments(given, p)
+    if not callable(system):
+        raise UsageError(f"{system!r:.60} must be a System, or a function build(**parameters) that returns one.")
+    _need_arguments(system, p)
 
     def build(values: Mapping[str, float]) -> Built:
         with naming(f"build({', '.join(f'{name}={value!r}' for name, value in values.items())})"):
-            made = given(**values)
+            made = system(**values)
         return Built(made)
 
     return build

@@ -685,16 +685,16 @@ def event_of_law(model: Model, name: str) -> bool:
 def guard(side: Variation, arguments: Mapping[str, Any], name: str) -> Callable[..., Any]:
     """Return g(t, y) of an event. Raise UsageError for one that is not known."""
     model, bodies = side.model, side.model.nb + 1
-    found = contact_event(model, name)
-    if found is not None:
-        contact = next(one for one in contacts_of(model) if one.name == found[0])
-        if found[1] == MEETS:
+    event_of_contact = contact_event(model, name)
+    if event_of_contact is not None:
+        contact = next(each for each in contacts_of(model) if each.name == event_of_contact[0])
+        if event_of_contact[1] == MEETS:
             placed = contact.placed(model)
             return lambda t, y: gap_at(placed, State.from_y(t, y, bodies))
         row = model.joints[contact.name].rows[0]
         return lambda t, y: -float(accelerations(model, State.from_y(t, _normalized(y, model), bodies)).lam[row])
     events = side.arguments.get("events", arguments.get("events", ()))
-    event = next((one for one in events if one.name == name), None)
+    event = next((each for each in events if each.name == name), None)
     if event is None:
         raise UsageError(
             f"event {name!r} belongs to the run: sensitivities of its time are not there yet. Give an Event in events=[...]."
@@ -739,23 +739,23 @@ def method_of(design: Design, arguments: dict[str, Any]) -> Any:
     All other formulations solve the same equations: the tangents are those of NewtonEuler(), and steps that differ are refused.
     """
     model = design.model
-    given = choose_integrator(*(arguments.get(name) for name in ("h", "rtol", "atol", "integrator")))
+    integrator = choose_integrator(*(arguments.get(name) for name in ("h", "rtol", "atol", "integrator")))
     formulation = arguments.get("formulation", NEWTON_EULER)
-    rule = resolve_stabilization(formulation, given, arguments.get("stabilization", PROJECTION), PROJECTION)
+    rule = resolve_stabilization(formulation, integrator, arguments.get("stabilization", PROJECTION), PROJECTION)
     if arguments.get("state") is not None:
         raise UsageError(
             "sensitivity starts from the modelled state, which moves with the parameters: leave out state, and build it."
         )
-    if isinstance(given, RungeKutta | EmbeddedRungeKutta):
-        kind, tableau = RUNGE_KUTTA, given.tableau
-    elif isinstance(given, LieRungeKutta):
-        kind, tableau = LIE, given.tableau
-    elif isinstance(given, SemiImplicitEuler):
+    if isinstance(integrator, RungeKutta | EmbeddedRungeKutta):
+        kind, tableau = RUNGE_KUTTA, integrator.tableau
+    elif isinstance(integrator, LieRungeKutta):
+        kind, tableau = LIE, integrator.tableau
+    elif isinstance(integrator, SemiImplicitEuler):
         kind, tableau = SEMI_IMPLICIT, RK4.tableau
-    elif isinstance(given, HEM4):
+    elif isinstance(integrator, HEM4):
         kind, tableau = HALF_EXPLICIT, HEM4_METHOD
     else:
-        return implicit_of(design, given)
+        return implicit_of(design, integrator)
     if type(formulation).__name__ in OTHER_MOTIONS:
         raise UsageError(f"sensitivity with formulation = {formulation!r} is not there yet: take NewtonEuler(), the default.")
     projects, feedback = type(rule) is Projection, isinstance(rule, Baumgarte | Unstabilized)
@@ -774,7 +774,7 @@ def method_of(design: Design, arguments: dict[str, Any]) -> Any:
         )
     slides, spins = MaximalStateSpace(model).places()
     gains = (rule.alpha, rule.beta) if isinstance(rule, Baumgarte) else (0.0, 0.0)
-    return Method(tableau, kind, bool(getattr(given, "products", False)), spins, slides, projects, *map(float, gains))
+    return Method(tableau, kind, bool(getattr(integrator, "products", False)), spins, slides, projects, *map(float, gains))
 
 
 def refuse_what_is_not_smooth(design: Design, arguments: Mapping[str, Any]) -> None:

@@ -95,10 +95,10 @@ class Balance:
         F = workspace_array(pack, "F")
         pack.reals[:], F[:] = self._reals, self._F
         if lane >= 0:
-            own = slice(lanes.first[lane], lanes.first[lane + 1])
-            pack.reals[lanes.place[own]] += d * lanes.slope[own]
-            own = slice(lanes.driver_first[lane], lanes.driver_first[lane + 1])
-            F.ravel()[lanes.driver_place[own]] += d * lanes.driver_slope[own]
+            of_lane = slice(lanes.first[lane], lanes.first[lane + 1])
+            pack.reals[lanes.place[of_lane]] += d * lanes.slope[of_lane]
+            of_lane = slice(lanes.driver_first[lane], lanes.driver_first[lane + 1])
+            F.ravel()[lanes.driver_place[of_lane]] += d * lanes.driver_slope[of_lane]
         code = evaluate_rows(pack, self.t, self.moved(x, u))
         if code != OK:
             raise failure(model, pack, code, self.t)

@@ -238,12 +238,12 @@ class Structures:
         for entry in after.loads:
             if id(entry.load) in was:
                 continue
-            own = slice(entry.angle, entry.angle + entry.load.angles)
-            angles[own] = tail0[own]
+            of_load = slice(entry.angle, entry.angle + entry.load.angles)
+            angles[of_load] = tail0[of_load]
             if entry.load.turn_markers():
                 angles[entry.angle] = _angle_of(entry.load.turn_markers(), states, float(state.angles[entry.angle]))
-            place = first - after.n_states + entry.state
-            inner = slice(place, place + len(entry.load.states()))
+            first_state = first - after.n_states + entry.state
+            inner = slice(first_state, first_state + len(entry.load.states()))
             angles[inner] = tail0[inner]
         return state.replace(angles=angles)
 

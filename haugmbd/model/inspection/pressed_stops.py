@@ -51,9 +51,9 @@ class Stops:
     """
 
     def __init__(self, model: Model, *, jumps: bool = False) -> None:
-        self.places = tuple(place for place in places_of(model) if place.side.c > 0.0 or not jumps)
-        self.sides = [place.side for place in self.places]
-        self._rows: Ints = np.array([place.row for place in self.places], dtype=np.int64)
+        self.places = tuple(stop for stop in places_of(model) if stop.side.c > 0.0 or not jumps)
+        self.sides = [stop.side for stop in self.places]
+        self._rows: Ints = np.array([stop.row for stop in self.places], dtype=np.int64)
         self.pack = model.pack() if self.places else None
 
     def pressed(self, y: Array) -> Pressed:

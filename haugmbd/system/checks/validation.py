@@ -245,13 +245,13 @@ def _open_joints(
     Joints that are open because of such a contradiction are told as that, and not one by one.
     alone: whether the system has no other fault, so that it could be assembled
     """
-    found = examine(model, rows, tolerance)
-    redundancy = redundancy_of(model, rows, found, given=tolerance)
+    analysis = examine(model, rows, tolerance)
+    redundancy = redundancy_of(model, rows, analysis, given=tolerance)
     left = position_faults(model.changed(redundancy=redundancy), rows=rows)
-    measured = closed_contradictions(model, redundancy, found, rows.state) if len(found.dropped) else ()
+    measured = closed_contradictions(model, redundancy, analysis, rows.state) if len(analysis.dropped) else ()
     beyond = _beyond(measured, redundancy)
     if measured is not None and not (left or beyond):
-        return (), (), found
+        return (), (), analysis
     if alone:  # `assemble` judges, because the model is told to be assembled
         closable = model.with_redundancy(model.redundancy.rule, tolerance)
         put_row_scale(closable, rows)
@@ -262,7 +262,7 @@ def _open_joints(
         wide = examine(model, rows, limit=LARGEST_TOLERANCE)
         redundancy = redundancy_of(model, rows, wide, given=tolerance)
         beyond = _beyond(closed_contradictions(model, redundancy, wide, rows.state) if len(wide.dropped) else (), redundancy)
-    told = {f"joint {name!r}" for one in beyond for name in one.joints}
+    told = {f"joint {name!r}" for misfit in beyond for name in misfit.joints}
     return tuple(fault for fault in left if fault.where not in told), beyond, None
 
 
