@@ -55,18 +55,7 @@ def variant_system(model: Model, parameters: Sequence[Parameter], k: int) -> Sys
     gravity = next(
         (parameter.values[k] for parameter in parameters if parameter.part is None and parameter.name == GRAVITY), model.gravity
     )
-    memo: dict[int, Any] = {id(model.bodies[0]): model.bodies[0]}
-    new_names = {
-        id(expression): renamed(expression, named)
-        for expression in expressions_of(model)
-        if not named.keys().isdisjoint(expression.names)
-    }
-    modelled = () if model.network is None else model.network.blocks
-    changed = {id(block) for block in modelled if any(id(driver) in new_names for driver in block.drivers())}
-    shared = [f for f in (*model.drivers, *user_functions(model)) if id(getattr(f, "block", None)) not in changed]
-    memo |= {id(function): function for function in shared} | new_names
-    blocks = [deepcopy(block, dict(memo)) if id(block) in changed else block for block in modelled]
-    memo |= {id(block): copy for block, copy in zip(modelled, blocks, strict=True)}
+    new_names, memo, blocks = _exchanged(model, named)
     for body in model.bodies[1:]:
         memo[id(body)] = body.varied(**values[id(body)]) if id(body) in values else body
     parts: list[Any] = [*(entry.part for entry in model.joints.values()), *model.force_elements]
@@ -87,6 +76,23 @@ def variant_system(model: Model, parameters: Sequence[Parameter], k: int) -> Sys
     system.contacts += [deepcopy(contact, memo) for contact in model.contacts]
     system.blocks += blocks
     return system
+
+
+def _exchanged(model: Model, named: dict[str, float]) -> tuple[dict[int, Expression], dict[int, Any], list[Any]]:
+    """Return new expressions by the places of the old ones, what copies share or take in place of something, and the blocks."""
+    new_names = {
+        id(expression): renamed(expression, named)
+        for expression in expressions_of(model)
+        if not named.keys().isdisjoint(expression.names)
+    }
+    modelled = () if model.network is None else model.network.blocks
+    changed = {id(block) for block in modelled if any(id(driver) in new_names for driver in block.drivers())}
+    shared = [f for f in (*model.drivers, *user_functions(model)) if id(getattr(f, "block", None)) not in changed]
+    memo: dict[int, Any] = {id(model.bodies[0]): model.bodies[0]}
+    memo |= {id(function): function for function in shared} | new_names
+    blocks = [deepcopy(block, dict(memo)) if id(block) in changed else block for block in modelled]
+    memo |= {id(block): copy for block, copy in zip(modelled, blocks, strict=True)}
+    return new_names, memo, blocks
 
 
 def _put_varied(part: Any, values: dict[str, Any], memo: dict[int, Any]) -> None:

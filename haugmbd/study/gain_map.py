@@ -31,7 +31,7 @@ from haugmbd.simulation.arguments import need_no_stops
 from haugmbd.simulation.results.study_data import Columns, StudyData, column
 from haugmbd.simulation.run_methods import NEWTON_EULER
 from haugmbd.simulation.stepping.progress import Progress
-from haugmbd.study.gain_drawing import draw_map
+from haugmbd.study.gain_drawing import MapOfStep, draw_map
 from haugmbd.study.gain_runs import NOT_RUN, GainCell, GainRuns
 from haugmbd.study.method import Method, OwnRun
 from haugmbd.study.signal import signal_name
@@ -182,17 +182,16 @@ class GainMap(StudyData):
         k = 0 if h is None else int(np.abs(steps - h).argmin())
         if h is not None and not np.isclose(steps[k], h, rtol=1e-9):
             raise UsageError(f"the map has no step h = {h:g} s: give one of {', '.join(f'{x:g}' for x in steps)}.")
-        return draw_map(
-            alpha=self.alpha,
-            beta=self.beta,
-            h=float(steps[k]),
-            stable=self.stable.reshape(-1, len(self.alpha), len(self.beta))[k],
-            violation=self.violation.reshape(-1, len(self.alpha), len(self.beta))[k],
-            integrator=self.integrator,
-            title=f"{self.model_name}: Baumgarte with {type(self.integrator).__name__}, h = {steps[k]:g} s, {self.t_end:g} s",
-            quantity=self.quantity,
-            ax=ax,
+        of_step = MapOfStep(
+            self.alpha,
+            self.beta,
+            float(steps[k]),
+            self.stable.reshape(-1, len(self.alpha), len(self.beta))[k],
+            self.violation.reshape(-1, len(self.alpha), len(self.beta))[k],
+            self.integrator,
         )
+        title = f"{self.model_name}: Baumgarte with {type(self.integrator).__name__}, h = {steps[k]:g} s, {self.t_end:g} s"
+        return draw_map(of_step, title=title, quantity=self.quantity, ax=ax)
 
 
 def _own_run(method: Method) -> OwnRun:

@@ -234,6 +234,13 @@ def takes_tolerances(method: Method) -> bool:
     return integrator.adaptive if isinstance(integrator, FixedOrAdaptive) else integrator.takes_tolerances
 
 
+def _settings(method: Method, tolerances: Array, steps: Array) -> list[Setting]:
+    """Return a method with each of its tolerances, or with each step."""
+    if takes_tolerances(method):
+        return [Setting(method.label, float(x), method.with_tolerances(float(x), ATOL_PART * float(x))) for x in tolerances]
+    return [Setting(method.label, float(x), method.with_step(float(x))) for x in steps]
+
+
 @check_keywords
 def work_precision(
     system: System | Model,
@@ -311,14 +318,7 @@ def work_precision(
     steps = np.zeros(0) if h is None else positive_numbers("h", h, "work_precision")
     model = model_given(system, "work_precision")
     need_no_stops(model, "work_precision")
-    settings = []
-    for method in chosen:
-        if takes_tolerances(method):
-            settings += [
-                Setting(method.label, float(x), method.with_tolerances(float(x), ATOL_PART * float(x))) for x in tolerances
-            ]
-        else:
-            settings += [Setting(method.label, float(x), method.with_step(float(x))) for x in steps]
+    settings = [setting for method in chosen for setting in _settings(method, tolerances, steps)]
     study = SharedRun(
         model,
         float(t_end),

@@ -29,7 +29,7 @@ from haugmbd.analysis.equilibrium.residual import (
     moved,
     put_angles,
 )
-from haugmbd.analysis.equilibrium.small_motions.input_signals import Input, Offsets, opened, read_inputs
+from haugmbd.analysis.equilibrium.small_motions.input_signals import Input, Offsets, Opened, opened, read_inputs
 from haugmbd.analysis.equilibrium.small_motions.linearization import Linearization
 from haugmbd.analysis.equilibrium.small_motions.state_space import StateSpace
 from haugmbd.analysis.equilibrium.steady_check import LATER
@@ -135,13 +135,8 @@ def state_space(
     read = read_inputs(model, () if inputs is None else inputs)
     _refuse(model, motions, read, coordinates)
     free = opened(model, state, read)
-    steady = _at_rest(free.model) if motions is None else motions.steady
-    evaluator, y = make_residual_evaluator(free.model, steady, free.state), free.state.y.copy()
-    u = np.zeros((model.nb + 1, 6)) if motions is not None else bodies_in(free.model, y)[:, VELOCITY:WIDTH].copy()
-    quantities = _read_outputs(model, Result(free.model, np.array([state.t]), y[None]), outputs)
-    opening = Opening(
-        free.model, evaluator, free.offsets, y, u, state.t, _frame_of_bodies(np.zeros(0, int)), quantities, np.zeros(0)
-    )
+    opening = _opening(model, free, motions, outputs)
+    evaluator = opening.evaluator
     # coordinates along the motions that the constraints leave, and derivatives along these
     basis, chosen, names = _basis(opening, motions)
     frame, names = _frame(opening, chosen, names, coordinates)
@@ -166,7 +161,7 @@ def state_space(
         system.C,
         system.D,
         tuple(signal.name for signal in read),
-        of_state if outputs is None else tuple(quantity.text for quantity in quantities),
+        of_state if outputs is None else tuple(quantity.text for quantity in opening.outputs),
         (*of_state, *system.added),
         free.values,
         outputs0,
@@ -178,12 +173,23 @@ def state_space(
     )
 
 
-def _read_outputs(model: Model, result: Result, outputs: Any) -> tuple[Output, ...]:
+def _read_outputs(model: Model, free: Opened, outputs: Any) -> tuple[Output, ...]:
     """Return the outputs of names. Raise UsageError for those that need more than one state."""
-    quantities = () if outputs is None else meant_outputs(Reader(result), result.model, outputs)
+    result = Result(free.model, np.array([free.state.t]), free.state.y.copy()[None])
+    quantities = () if outputs is None else meant_outputs(Reader(result), free.model, outputs)
     for quantity in quantities:
         need_quantity_of_one_state(model, quantity.kind, quantity.what, quantity.text)
     return quantities
+
+
+def _opening(model: Model, free: Opened, motions: Linearization | None, outputs: Any) -> Opening:
+    """Return what is evaluated at the state; its frame and floors are not known yet."""
+    steady = _at_rest(free.model) if motions is None else motions.steady
+    evaluator, y = make_residual_evaluator(free.model, steady, free.state), free.state.y.copy()
+    u = np.zeros((model.nb + 1, 6)) if motions is not None else bodies_in(free.model, y)[:, VELOCITY:WIDTH].copy()
+    quantities = _read_outputs(model, free, outputs)
+    frame = _frame_of_bodies(np.zeros(0, int))
+    return Opening(free.model, evaluator, free.offsets, y, u, free.state.t, frame, quantities, np.zeros(0))
 
 
 def _at_rest(model: Model) -> Steady:
