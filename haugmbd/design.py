@@ -215,10 +215,10 @@ class Objective:
     def value(self, over: OverTime) -> float:
         """Return the objective."""
         with naming(f"objective {self.text!r}"):
-            found = self._function(self._outputs(over)[0])
-        if np.ndim(found) or not np.isreal(found) or not np.isfinite(found):
-            raise UsageError(f"objective {self.text!r} returned {found!r:.60}, and must return one finite number.")
-        return float(np.real(found))
+            value = self._function(self._outputs(over)[0])
+        if np.ndim(value) or not np.isreal(value) or not np.isfinite(value):
+            raise UsageError(f"objective {self.text!r} returned {value!r:.60}, and must return one finite number.")
+        return float(np.real(value))
 
     def gradient(self, over: OverTime) -> Array:
         """Return its derivatives by the parameters, (n,). Raise UsageError where the function loses them."""

@@ -560,12 +560,12 @@ def _read_sigma(sigma: Any, names: list[Any]) -> Array:
 def _sigma_of_outputs(sigma: Any, number: int) -> Array:
     """Return standard deviations of outputs, (m,)."""
     try:
-        given = np.asarray(sigma, dtype=np.float64)
+        sigmas = np.asarray(sigma, dtype=np.float64)
     except (TypeError, ValueError):
-        given = np.full(1, np.nan)
-    if given.shape not in ((), (number,)) or not (np.isfinite(given) & (given > 0.0)).all():
+        sigmas = np.full(1, np.nan)
+    if sigmas.shape not in ((), (number,)) or not (np.isfinite(sigmas) & (sigmas > 0.0)).all():
         raise UsageError(f"sigma = {sigma!r:.60} must be a positive number, or one for each of {number} outputs.")
-    return np.broadcast_to(given, (number,))
+    return np.broadcast_to(sigmas, (number,))
 
 
 def _bounds(problem: Problem) -> tuple[Array, Array]:

@@ -252,7 +252,11 @@ def _odd(parameter: Parameter) -> Any:
 
 def _lightness(model: Model, parameters: Sequence[Parameter], n: int) -> Any:
     """Return which of n members have solutions that are refined for light bodies; those of a recursion over a tree never are."""
-    varied = {(model.bodies.index(one.part), one.name): one.values for one in parameters if isinstance(one.part, Body)}
+    varied = {
+        (model.bodies.index(parameter.part), parameter.name): parameter.values
+        for parameter in parameters
+        if isinstance(parameter.part, Body)
+    }
     if not varied or model.solver == TREE:
         return np.zeros(n, dtype=bool)
     table = model.tables["INERTIA"]

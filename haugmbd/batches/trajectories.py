@@ -131,8 +131,8 @@ class Trajectories:
     @cached_property
     def warnings(self) -> dict[int, Any]:
         """The warnings of the runs that have some, as `Result.warnings`."""
-        every = (tuple(self[k].warnings) if own is None else own for k, own in enumerate(self._warnings))
-        return {k: own for k, own in enumerate(every) if own}
+        every = (tuple(self[k].warnings) if warnings is None else warnings for k, warnings in enumerate(self._warnings))
+        return {k: warnings for k, warnings in enumerate(every) if warnings}
 
     def __iter__(self) -> Iterator[Result]:
         """Iterate over the results of the members that have one."""

@@ -214,12 +214,14 @@ def _lanes(points: int, ny: int) -> Array:
 
 def at_one_state(design: Design) -> Tangents:
     """Return the modelled state as it is, and the solution there if outputs follow from it."""
-    found = at_fixed_times(np.zeros(1), np.array(design.model.y0)[None], design.start[None].copy())
+    tangents = at_fixed_times(np.zeros(1), np.array(design.model.y0)[None], design.start[None].copy())
     if not len(design.solved.keep):
-        return found
+        return tangents
     slides, spins = MaximalStateSpace(design.model).places()
-    tape = along_tape(design, Method(RK4.tableau, RUNGE_KUTTA, False, spins, slides, False, 0.0, 0.0), found.t, found.y, found.t)
-    return found._replace(kept=tape.kept)
+    tape = along_tape(
+        design, Method(RK4.tableau, RUNGE_KUTTA, False, spins, slides, False, 0.0, 0.0), tangents.t, tangents.y, tangents.t
+    )
+    return tangents._replace(kept=tape.kept)
 
 
 def placed(design: Design, t: Array, y: Array, dY: Array) -> Tangents:

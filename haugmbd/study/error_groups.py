@@ -123,12 +123,12 @@ def group_errors(
     check_same(result, reference)
     at = np.arange(len(result)) if at is None else np.asarray(at, dtype=np.int64)
     exact = at_times(reference, result.t[at])
-    found = GroupErrors(result.t[at], {}, dict(scales_of(reference, wanted, outputs) if scales is None else scales))
+    errors = GroupErrors(result.t[at], {}, dict(scales_of(reference, wanted, outputs) if scales is None else scales))
     for group in wanted:
-        _put(found, group, lambda group=group: DIFFERENCES[group](result, exact, at))  # type: ignore[misc]
+        _put(errors, group, lambda group=group: DIFFERENCES[group](result, exact, at))  # type: ignore[misc]
     for name, output in (outputs or {}).items():
-        _put(found, name, lambda name=name, output=output: _output_errors(name, output, result, exact, at))  # type: ignore[misc]
-    return found
+        _put(errors, name, lambda name=name, output=output: _output_errors(name, output, result, exact, at))  # type: ignore[misc]
+    return errors
 
 
 def scales_of(reference: Result, groups: Iterable[str] = GROUPS, outputs: Outputs | None = None) -> dict[str, float]:

@@ -351,7 +351,7 @@ def check_gain_arguments(given: dict[str, tuple[npt.ArrayLike, str, bool]], t_en
 
     given: by name the numbers, their unit, and whether zero is refused
     """
-    faults, found = [], {}
+    faults, arguments = [], {}
     for name, (numbers, unit, positive) in given.items():
         try:
             values = np.atleast_1d(np.asarray(numbers, dtype=np.float64))
@@ -362,11 +362,11 @@ def check_gain_arguments(given: dict[str, tuple[npt.ArrayLike, str, bool]], t_en
             faults.append(f"{name} = {numbers!r} must be finite and {'positive' if positive else 'not negative'} [{unit}]")
         if len(np.unique(values)) < values.size:
             faults.append(f"{name} = {numbers!r} holds a number twice")
-        found[name] = values
+        arguments[name] = values
     if isinstance(t_end, bool) or not isinstance(t_end, int | float | np.number) or not 0.0 < float(t_end) < np.inf:
         faults.append(f"t_end = {t_end!r} must be a positive number of seconds")
     if not is_one_of(level, COLUMN):
         faults.append(f"level is {level!r}: give one of {', '.join(map(repr, COLUMN))}")
     if faults:
         raise UsageError(f"{who}: {'; '.join(faults)}.")
-    return found
+    return arguments

@@ -154,11 +154,11 @@ class OwnRun(Integrator):
         return RTOL if self.rtol is None else self.rtol, ATOL if self.atol is None else self.atol
 
 
-def _result_of(model: Model, found: Any, label: str) -> Result:
+def _result_of(model: Model, returned: Any, label: str) -> Result:
     """Return (t, y), or (t, y, u_dot, lam), as a Result. Raise UsageError if it is neither."""
-    if not isinstance(found, tuple) or len(found) not in (STATES, WITH_FORCES):
-        raise UsageError(f"{label!r} returned {type(found).__name__}: return a Result, (t, y), or (t, y, u_dot, lam).")
-    t, y, *forces = (np.asarray(part, dtype=np.float64) for part in found)
+    if not isinstance(returned, tuple) or len(returned) not in (STATES, WITH_FORCES):
+        raise UsageError(f"{label!r} returned {type(returned).__name__}: return a Result, (t, y), or (t, y, u_dot, lam).")
+    t, y, *forces = (np.asarray(part, dtype=np.float64) for part in returned)
     if not forces:
         return Result(model, t, y)
     shapes = (len(t), model.nb + 1, 6), (len(t), model.nc)

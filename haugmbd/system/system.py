@@ -326,11 +326,11 @@ class System(Compilable):
 
     def __getitem__(self, name: str) -> Any:
         """Return the part of this name. Raise UsageError, with the nearest name, if there is none or more than one."""
-        found = [part for other, part in self._parts() if other == name]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise UsageError(f"system {self.name!r} has {len(found)} parts named {name!r}. Keep what system.add(...) returned.")
+        same_name = [part for other, part in self._parts() if other == name]
+        if len(same_name) == 1:
+            return same_name[0]
+        if same_name:
+            raise UsageError(f"system {self.name!r} has {len(same_name)} parts named {name!r}. Keep what system.add(...) returned.")
         names = [other for other, _ in self._parts()]
         near = get_close_matches(str(name), names, n=1)
         hint = f"Did you mean {near[0]!r}?" if near else f"It has {', '.join(map(repr, names[:12]))}{', ...' * (len(names) > 12)}."

@@ -64,16 +64,16 @@ def check_stabilization(rule: Stabilization, bar: Progress) -> tuple[Check, ...]
     """Return the checks of a stabilization, with RK4."""
     free = Method(integrator=RK4(h=STEPS[0]), stabilization=None)
     rk4 = RK4(h=STEPS[0])
-    found = list(_checks(lambda x: Method(integrator=RK4(h=STEPS[x]), stabilization=rule), rk4, bar, _corrects(rule)))
+    checks = list(_checks(lambda x: Method(integrator=RK4(h=STEPS[x]), stabilization=rule), rk4, bar, _corrects(rule)))
     if not _corrects(rule):
         worst = 0.0
         for system in mechanisms():
             model = system.compile()
-            a, b = (one.run(model, 4.0 * T_END) for one in (Method(integrator=rk4, stabilization=rule), free))
+            a, b = (method.run(model, 4.0 * T_END) for method in (Method(integrator=rk4, stabilization=rule), free))
             v, w = (float(np.abs(run.violation("position")).max()) for run in (a, b))
             worst = max(worst, v / max(w, FINE))
-        found.append(Check("violation", worst, BOUNDED, "that of the same run without stabilization"))
-    return tuple(found)
+        checks.append(Check("violation", worst, BOUNDED, "that of the same run without stabilization"))
+    return tuple(checks)
 
 
 def _set(integrator: Integrator, k: int) -> Integrator:

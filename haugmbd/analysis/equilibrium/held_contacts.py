@@ -331,12 +331,12 @@ def _told(held: HeldContacts, kin: Kinematics, wanted: Array, f: Array, a: Array
     texts = []
     size = HOLDS * float(np.abs(a).max())
     for c, contact in enumerate(held.problem.contacts):
-        own = [k for k, key in enumerate(held.keys) if key[0] == c]
-        moves = [k for k in own if np.abs(a[k]).max() > size]
+        points = [k for k, key in enumerate(held.keys) if key[0] == c]
+        moves = [k for k in points if np.abs(a[k]).max() > size]
         if not moves:
             continue
-        force = np.einsum("ka,kab->b", wanted[own], kin.D[own])
-        n = kin.D[own, 0].mean(axis=0)
+        force = np.einsum("ka,kab->b", wanted[points], kin.D[points])
+        n = kin.D[points, 0].mean(axis=0)
         n /= np.linalg.norm(n)
         normal = float(force @ n)
         across = float(np.linalg.norm(force - normal * n))

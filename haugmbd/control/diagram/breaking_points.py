@@ -125,11 +125,11 @@ def integrations_behind(network: Network, source: Block) -> dict[Any, int]:
     return integrations
 
 
-def _lower(found: dict[Any, int], key: Any, integrations: int, sources: Any) -> None:
+def _lower(levels_of: dict[Any, int], key: Any, integrations: int, sources: Any) -> None:
     """Lower the number of one thing to that of the nearest of its sources, and the integrations between them."""
-    levels = [found[source] + integrations for source in sources if source in found]
+    levels = [levels_of[source] + integrations for source in sources if source in levels_of]
     if levels:
-        found[key] = min(levels) if key not in found else min(found[key], *levels)
+        levels_of[key] = min(levels) if key not in levels_of else min(levels_of[key], *levels)
 
 
 def _through_mechanism(integrations: dict[Any, int], name: str, signal: Signal) -> None:
@@ -150,12 +150,12 @@ def _through_mechanism(integrations: dict[Any, int], name: str, signal: Signal) 
 
 def _mattering(delays: tuple[DelayLine, ...], ways: dict[Any, dict[Any, int]]) -> set[DelayLine]:
     """Return the delays whose output is integrated, at once or behind other delays; no step need end for others."""
-    found = {delay for delay in delays if any(key == VELOCITY or isinstance(key, Block) for key in ways[delay])}
+    mattering = {delay for delay in delays if any(key == VELOCITY or isinstance(key, Block) for key in ways[delay])}
     more = True
     while more:
         more = False
-        for delay in set(delays) - found:
-            if any(other.signal in ways[delay] for other in found):
-                found.add(delay)
+        for delay in set(delays) - mattering:
+            if any(other.signal in ways[delay] for other in mattering):
+                mattering.add(delay)
                 more = True
-    return found
+    return mattering

@@ -66,13 +66,13 @@ class Stops:
     def hold(self, pack: Pack, pushes: Flags, undecided: Flags | None = None) -> None:
         """Write to a workspace which sides push, whatever the state is; for the `undecided` sides the state decides at each evaluation."""
         F = workspace_array(pack, "F")
-        for place in self.places:
-            F[place.driver, HELD] = FREE
-        for k, place in enumerate(self.places):
+        for stop in self.places:
+            F[stop.driver, HELD] = FREE
+        for k, stop in enumerate(self.places):
             if pushes[k]:
-                F[place.driver, HELD] = place.side.held
+                F[stop.driver, HELD] = stop.side.held
             elif undecided is not None and undecided[k]:
-                F[place.driver, HELD] = BY_STATE
+                F[stop.driver, HELD] = BY_STATE
 
 
 @kernel

@@ -321,8 +321,8 @@ def normal(mean: float, sd: float) -> Distribution:
     UsageError
         If one is not finite, or sd is not positive.
     """
-    given = numbers([mean, sd])
-    if given is None or given.shape != (2,) or not (np.isfinite(given).all() and sd > 0.0):
+    moments = numbers([mean, sd])
+    if moments is None or moments.shape != (2,) or not (np.isfinite(moments).all() and sd > 0.0):
         raise UsageError(f"normal({mean!r:.40}, {sd!r:.40}) needs a finite mean and a positive standard deviation.")
     return Distribution("normal", float(mean), float(sd))
 
@@ -345,8 +345,8 @@ def uniform(low: float, high: float) -> Distribution:
     UsageError
         If one is not finite, or low is not below high.
     """
-    given = numbers([low, high])
-    if given is None or given.shape != (2,) or not (np.isfinite(given).all() and low < high):
+    bounds = numbers([low, high])
+    if bounds is None or bounds.shape != (2,) or not (np.isfinite(bounds).all() and low < high):
         raise UsageError(f"uniform({low!r:.40}, {high!r:.40}) needs two finite numbers, the smaller one first.")
     return Distribution("uniform", float(low), float(high))
 

@@ -196,11 +196,11 @@ def picklable_or_why(task: Task) -> str:
     """Return a sentence if build, run or method cannot be sent to another process; "" if they can."""
     wrong = []
     for name in ("build", "run", "method"):
-        given: Any = getattr(task, name)
+        part: Any = getattr(task, name)
         try:
-            pickle.dumps(given)
+            pickle.dumps(part)
         except Exception as error:  # noqa: BLE001  pickling calls methods of the user's objects
-            called = getattr(given, "__qualname__", repr(given))
+            called = getattr(part, "__qualname__", repr(part))
             what = "a lambda" if "<lambda>" in called else f"{called}" if "<locals>" in called else f"{called} ({error})"
             wrong.append(f"{name} is {what}")
     if not wrong:

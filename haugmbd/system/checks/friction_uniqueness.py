@@ -105,11 +105,11 @@ def left_open(model: Model, rows: Rows, redundancy: Redundancy, found: Sequence[
     return undecided
 
 
-def two_choices(found: Sequence[ForceElement]) -> list[Fault]:
+def two_choices(frictions: Sequence[ForceElement]) -> list[Fault]:
     """Return a fault if the load of redundant rows is to be that of compliant bearings, and that of the least norm, too."""
-    given = [load for load in found if isinstance(load, JointFriction) and load.bearing_stiffness is not None]
+    with_stiffness = [load for load in frictions if isinstance(load, JointFriction) and load.bearing_stiffness is not None]
     what = "bearing_stiffness= decides what redundant rows carry, and redundancy=MinimumNorm() does so, too"
-    return [Fault(given[0].where, what, "Leave out one of them.")] if given else []
+    return [Fault(with_stiffness[0].where, what, "Leave out one of them.")] if with_stiffness else []
 
 
 def _bearings_given_twice(found: Sequence[JointFriction]) -> list[Fault]:

@@ -47,13 +47,13 @@ class _Line(NamedTuple):
     axis: Array
 
 
-def locking_notes(model: Model, rows: Rows, found: RankAnalysis) -> tuple[str, ...]:
+def locking_notes(model: Model, rows: Rows, analysis: RankAnalysis) -> tuple[str, ...]:
     """Return the reasons why the model cannot move, in sentences; () if it can.  `rows`, `found`: at the modelled pose."""
-    rank = model.nc - len(found.dropped) - int(found.flat.sum())
+    rank = model.nc - len(analysis.dropped) - int(analysis.flat.sum())
     dof = 6 * model.nb - rank
-    weak = [distance for _, distance in found.weak if distance <= WEAK]
+    weak = [distance for _, distance in analysis.weak if distance <= WEAK]
     if weak:
-        notes = _locked(model, rows, found, max(weak), dof)
+        notes = _locked(model, rows, analysis, max(weak), dof)
         if notes:
             return notes
     if dof == 0 and model.nc and not _driven(model):

@@ -195,12 +195,12 @@ TOO_LARGE = "Check the unit: numbers of a mechanism are in SI units (m, kg, s, r
 
 def size_faults(bodies: Sequence[Body], model: Model, rows: Rows) -> list[Fault]:
     """Return the faults of bodies and joints with numbers that are larger than LARGEST."""
-    found: list[Fault] = []
+    faults: list[Fault] = []
     if not _largest(model.mass, model.J_bar, model.y0) <= LARGEST:  # NaN has its own fault
-        found += [fault for body in bodies for fault in size_faults_of_body(body)]
+        faults += [fault for body in bodies for fault in size_faults_of_body(body)]
     if not _largest(rows.Phi_r, rows.PiBar, rows.Phi) <= LARGEST:
-        found += size_faults_of_joints(model, rows)
-    return found
+        faults += size_faults_of_joints(model, rows)
+    return faults
 
 
 def _largest(*arrays: Array) -> float:
@@ -299,13 +299,13 @@ def _system_faults(parts: Parts) -> list[Fault]:
 
 def _names_of_contacts(parts: Parts) -> list[Fault]:
     """Return a fault for each contact that has the name of a joint or load: a closed contact is a joint."""
-    known = {joint.name: "joint" for joint in parts.joints if _is_name(joint.name)}
-    known |= {load.name: "load" for load in parts.loads if _is_name(load.name)}
+    kinds = {joint.name: "joint" for joint in parts.joints if _is_name(joint.name)}
+    kinds |= {load.name: "load" for load in parts.loads if _is_name(load.name)}
     remedy = "A closed contact becomes a joint: give it a name of its own."
     return [
-        Fault(f"contact {contact.name!r}", f"a {known[contact.name]} has this name", remedy)
+        Fault(f"contact {contact.name!r}", f"a {kinds[contact.name]} has this name", remedy)
         for contact in parts.contacts
-        if _is_name(contact.name) and contact.name in known
+        if _is_name(contact.name) and contact.name in kinds
     ]
 
 
@@ -409,13 +409,13 @@ def joint_faults(joint: Joint, primitives: Sequence[Primitive]) -> tuple[Fault, 
         what, remedy = f"it joins body {alone.name!r} to itself", "Give two different bodies, or system.ground for one of them."
         return (Fault(f"joint {joint.name!r}", what, remedy),)
     if type(joint).faults is Joint.faults:  # its rows are known
-        given = joint.faults_of_values()
-        found = joint.faults_of_rows(primitives) if given is None else given
+        of_values = joint.faults_of_values()
+        faults = joint.faults_of_rows(primitives) if of_values is None else of_values
     else:
-        found = joint.faults()
-    if not found or all(posed(body) for body in bodies_of(primitives)):
-        return found
-    return tuple(fault for fault in found if ", row " not in fault.where)
+        faults = joint.faults()
+    if not faults or all(posed(body) for body in bodies_of(primitives)):
+        return faults
+    return tuple(fault for fault in faults if ", row " not in fault.where)
 
 
 def _once(faults: Iterable[Fault]) -> tuple[Fault, ...]:
@@ -436,8 +436,8 @@ Part = TypeVar("Part")
 
 def _distinct(parts: Iterable[Part]) -> list[Part]:
     """Return each object once, in order."""
-    found = list(parts)
-    return found if len(set(map(id, found))) == len(found) else list({id(part): part for part in found}.values())
+    listed = list(parts)
+    return listed if len(set(map(id, listed))) == len(listed) else list({id(part): part for part in listed}.values())
 
 
 def _first_of_name(joints: Sequence[Joint]) -> Sequence[Joint]:

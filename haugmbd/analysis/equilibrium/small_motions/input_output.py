@@ -387,16 +387,16 @@ def _state_directions(opening: Opening, basis: Array, motions: Linearization | N
     evaluator, none = opening.evaluator, opening.still
     N = np.eye(basis.shape[1]) if motions is None or motions.N is None else motions.N
     G = np.zeros((len(N), len(N))) if motions is None or motions.G is None else motions.G
-    found = list[Direction]()
+    directions = list[Direction]()
     for k, x in enumerate(basis.T):
         u = _velocity(evaluator, basis @ G[:, k]) if motions is not None else _turning_velocity(opening, x)
-        found.append(none._replace(x=x, u=u, step=1.0 / np.abs(x).max()))
+        directions.append(none._replace(x=x, u=u, step=1.0 / np.abs(x).max()))
     for column in N.T:
         w: Array = basis @ column
-        found.append(none._replace(u=_velocity(evaluator, w), step=opening.rate / np.abs(w).max()))
+        directions.append(none._replace(u=_velocity(evaluator, w), step=opening.rate / np.abs(w).max()))
     for k, typical in enumerate(evaluator.states.typical):
-        found.append(none._replace(z=np.eye(len(none.z))[k], step=float(typical)))
-    return found
+        directions.append(none._replace(z=np.eye(len(none.z))[k], step=float(typical)))
+    return directions
 
 
 def _velocity(evaluator: ResidualEvaluator, w: Array) -> Array:
