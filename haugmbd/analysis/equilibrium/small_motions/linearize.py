@@ -29,9 +29,8 @@ from haugmbd.analysis.equilibrium.residual import (
     state_of,
 )
 from haugmbd.analysis.equilibrium.result import Equilibrium
-from haugmbd.analysis.equilibrium.small_motions.block_modes import block_modes, motion_matrices
+from haugmbd.analysis.equilibrium.small_motions.block_modes import block_modes, check_inertia, motion_matrices
 from haugmbd.analysis.equilibrium.small_motions.eigenmodes import Modes, find_modes, slowest
-from haugmbd.analysis.equilibrium.small_motions.inertia_check import check_inertia
 from haugmbd.analysis.equilibrium.small_motions.input_output import state_space
 from haugmbd.analysis.equilibrium.small_motions.linearization import Linearization, Mode, in_coordinates
 from haugmbd.analysis.equilibrium.small_motions.stages import DAMPING, EIGENVALUES, STAGES, STIFFNESS, WORDS, Stages
