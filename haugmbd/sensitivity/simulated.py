@@ -746,6 +746,7 @@ def method_of(design: Design, arguments: dict[str, Any]) -> Any:
         raise UsageError(
             "sensitivity starts from the modelled state, which moves with the parameters: leave out state, and build it."
         )
+    # the steps that the tangents repeat
     if isinstance(integrator, RungeKutta | EmbeddedRungeKutta):
         kind, tableau = RUNGE_KUTTA, integrator.tableau
     elif isinstance(integrator, LieRungeKutta):
@@ -758,6 +759,7 @@ def method_of(design: Design, arguments: dict[str, Any]) -> Any:
         return implicit_of(design, integrator)
     if type(formulation).__name__ in OTHER_MOTIONS:
         raise UsageError(f"sensitivity with formulation = {formulation!r} is not there yet: take NewtonEuler(), the default.")
+    # the stabilization behind each step
     projects, feedback = type(rule) is Projection, isinstance(rule, Baumgarte | Unstabilized)
     if isinstance(rule, Projection) and projects and rule != Projection(rule.tol):
         raise UsageError(

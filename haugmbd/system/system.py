@@ -456,6 +456,7 @@ class System(Compilable):
         checked = checked._replace(examined=None)  # of many rows it is large
         if checked.rows is None:
             raise ModelError(checked.faults)
+        # a tree has no rows that depend on others
         dropped = checked.redundancy.joints if checked.redundancy is not None else ()
         if solver in (TREE, TREES_ON_BLOCKS) and dropped:
             names = ", ".join(map(repr, dropped))
@@ -487,6 +488,7 @@ class System(Compilable):
             )
         if no_tree:
             model = replace(model, solver_reason="because rows depend on others")
+        # what the rows at the modelled pose decide
         put_row_scale(model, checked.rows)
         put_mask(model)
         put_length(model, checked.rows)
@@ -580,6 +582,7 @@ class System(Compilable):
         read_one_by_one = equations.that_have_no_pattern(self.joints)
         driven = driven_by_blocks(read_one_by_one, map(equations.of, read_one_by_one))
         moving: Network | None = None
+        # drivers that blocks write: the blocks are tried first, on the other joints
         if driven:  # without the blocks the rows of these joints have no values
             of_blocks = {where for where, _ in driven}
             others = parts._replace(joints=[joint for joint in self.joints if f"joint {joint.name!r}" not in of_blocks])

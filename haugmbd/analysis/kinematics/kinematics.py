@@ -183,6 +183,7 @@ def followed(
     system: System | Model, times: Array, state: State | None, who: str, bar: Progress, tolerance: float | None = None
 ) -> Result:
     """Return the motion at the times, see `kinematics`. `who` names the caller in error messages."""
+    # the start: assembled, and determined by the drivers
     modelled = compiled(system, who, tolerance)
     assembly = _assembled(modelled, state)
     model, cpu = counted_from(assembly.model, modelled), time.process_time()
@@ -195,6 +196,7 @@ def followed(
     start = begin(track, assembly.state)
     if start is None:
         raise SingularKKTError(f"{who} starts at a singular position: {_why(model, assembly.state)}")
+    # backwards to the times before the start, then forwards, up to where a driver or a profile breaks
     back = times < start.t
     earliest, broken = _unbroken(model, start.t, times)
     first = follow(track, start, times[back & (times > earliest)][::-1], bar)
@@ -210,6 +212,7 @@ def followed(
         last = (second if reached[1] else first).at_wanted().t[-1]
         message = f"interrupted by Ctrl-C: {sum(reached)} of {len(times)} times were reached, the last one t = {last:.9g} s"
         result = replace(result, interrupted=True, outcome=Outcome(RunStatus.INTERRUPTED, message, result.outcome.notes))
+    # what ends the motion before its times
     for part in (first, second):
         if part.stopped is not None:
             raise _failed(_stop(track, part.stopped, result, (min(times[0], start.t), max(times[-1], start.t))), result)

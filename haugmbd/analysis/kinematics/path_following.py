@@ -292,6 +292,7 @@ def _follow(track: Track, start: PathPoint, times: Array, motion: Followed, bar:
         times = times[reached:]
         if ends == at.STOPPED:
             track.model.raise_user_error(track.dynamics.pack)
+        # the new point may lie behind a singular configuration: a shorter step decides, or there is a gap around it
         if ends == at.SUSPICIOUS:
             zero = _examined(track, motion, direction)
             if zero is not None and w.made > LONE and (zero.t - w.t) * direction > 0.0:
@@ -304,6 +305,7 @@ def _follow(track: Track, start: PathPoint, times: Array, motion: Followed, bar:
                 if w.step <= w.shortest or (zero.t - w.t) * direction <= 0.0:
                     motion.stopped = _point(track, HERE)
                     return
+        # a step has failed before a singular configuration: there is a gap around it
         elif ends == at.NEAR:
             over = gap_around(track, motion, float(w.zero), direction)
         elif ends == at.STUCK:
@@ -313,6 +315,7 @@ def _follow(track: Track, start: PathPoint, times: Array, motion: Followed, bar:
                 return
         else:
             continue
+        # up to a gap that begins later the motion is followed with all tests
         if over is not None and (over.before.t - w.t) * direction > AT_ITS_START * abs(over.after.t - over.before.t):
             led = _led_to(track, over.before.t, motion)
         if over is not None and led is None:

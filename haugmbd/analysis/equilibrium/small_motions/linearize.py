@@ -302,6 +302,7 @@ def _about(
     evaluator: ResidualEvaluator, start: State, stages: Stages, count: int | None, held: HeldContacts | None
 ) -> Linearization:
     """Return the linearization about a state, with the slowest `count` modes."""
+    # a state at rest and in balance, away from stops
     pose = trial_pose_at(evaluator, start.y)
     model, evaluator = evaluator.model, pose.evaluator
     _check_stops(pose)
@@ -312,6 +313,7 @@ def _about(
         _check_contacts(held, pose)
     if len(evaluator.states.columns) or len(model.velocity_rows):
         return _first_order(pose, stages, count)
+    # K, by whose size the balance is judged
     smooth = MotionDerivative(pose.work, stages.begin(STIFFNESS, number_of_derivatives(evaluator, pose.at.N)))
     K = stiffness(evaluator, pose.y, pose.at, smooth)
     scale = scale_of(pose.work, K)
@@ -324,16 +326,19 @@ def _about(
 def _linearized(pose: TrialPose, K: Array, error: float, stages: Stages, count: int | None) -> Linearization:
     """Return the linearization at a pose in balance, with the slowest `count` modes;  error: of the derivatives [J]"""
     evaluator, N, scale = pose.evaluator, pose.at.N, scale_of(pose.work, K)
+    # M, C along the tangent space N; K is there
     M = inertia(evaluator, N)
     check_inertia(pose, N, M)
     rate = rate_of_motions(M, scale)
     smooth = MotionDerivative(pose.work, stages.begin(DAMPING, number_of_derivatives(evaluator, N)))
     C = damping(evaluator, pose.y, pose.at, rate, smooth)
+    # a system without damping whose K is symmetric has a symmetric eigenvalue problem
     quiet = rate * float(np.abs(C).max(initial=0.0)) <= NO_DAMPING * scale
     potential = float(np.abs(K - K.T).max(initial=0.0)) <= NOISE * scale
     rounding = rounding_of(scale, float(np.abs(pose.g).max(initial=0.0)), error, pose.at.weakest)
     stages.begin(EIGENVALUES)
     eigen = slowest(find_modes(M, C, K, scale, rounding, conservative=quiet and potential), count)
+    # the matrices in independent coordinates of bodies:  T^T M T, ...
     T, names, chosen = independent_coordinates(evaluator, N)
     state = state_of(evaluator, pose.y)
     modes = _modes(evaluator, state, eigen, N, stages)
