@@ -462,30 +462,7 @@ class System(Compilable):
             names = ", ".join(map(repr, dropped))
             raise UsageError(f"solver = {solver!r} does not serve this model: rows of {names} depend on others. {LEAVE}")
         no_tree = bool(dropped) and checked.model is not None and checked.model.solver in (TREE, TREES_ON_BLOCKS)
-        found = (
-            {"warnings": checked.notes}
-            if checked.redundancy is None
-            else {"warnings": checked.notes, "redundancy": checked.redundancy}
-        )
-        if checked.model is not None and not (
-            self.loads or checked.network or no_tree or self.layout or leaves_out(checked.model, checked.redundancy)
-        ):  # it is whole
-            model = checked.model.changed(**found, contacts=tuple(self.contacts))
-        else:
-            gravity = np.array(self.gravity, dtype=np.float64)
-            model = build_model(
-                self.name,
-                self.bodies,
-                self.joints,
-                self.loads,
-                gravity,
-                **found,
-                solver=BLOCK if no_tree else solver,
-                equations=equations,
-                network=checked.network,
-                contacts=tuple(self.contacts),
-                layout=self.layout,
-            )
+        model = self._built(checked, equations, BLOCK if no_tree else solver, may_be_whole=not no_tree)
         if no_tree:
             model = replace(model, solver_reason="because rows depend on others")
         # what the rows at the modelled pose decide
@@ -493,6 +470,32 @@ class System(Compilable):
         put_mask(model)
         put_length(model, checked.rows)
         return model.with_redundancy(redundancy, tolerance)
+
+    def _built(self, checked: Checked, equations: JointEquations, solver: str | None, *, may_be_whole: bool) -> Model:
+        """Return the model of checked parts: the one of the checks, if it has all of them, or another one with loads and blocks."""
+        settings: dict[str, Any] = {"warnings": checked.notes}
+        if checked.redundancy is not None:
+            settings["redundancy"] = checked.redundancy
+        contacts = tuple(self.contacts)
+        if (
+            may_be_whole
+            and checked.model is not None
+            and not (self.loads or checked.network or self.layout or leaves_out(checked.model, checked.redundancy))
+        ):
+            return checked.model.changed(**settings, contacts=contacts)
+        return build_model(
+            self.name,
+            self.bodies,
+            self.joints,
+            self.loads,
+            np.array(self.gravity, dtype=np.float64),
+            **settings,
+            solver=solver,
+            equations=equations,
+            network=checked.network,
+            contacts=contacts,
+            layout=self.layout,
+        )
 
     def _compiled_in_part(self, *, check_pose: bool, redundancy: Rule, tolerance: float | None, solver: str | None) -> Model:
         """Return the model of the parts that are on. All parts are checked by themselves, those that are on at the modelled pose."""
