@@ -35,6 +35,7 @@ from haugmbd.forces.stops import WrittenLine
 from haugmbd.friction.tables import FrictionTables, friction_tables, sweep_tables
 from haugmbd.kkt.cluster_order import CoupledRow
 from haugmbd.kkt.complete_pivoting import room_for
+from haugmbd.kkt.elimination_order import EdgeRows
 from haugmbd.kkt.registry import choose_solver
 from haugmbd.kkt.solver import TREE, TREES_ON_BLOCKS, SolverTables
 from haugmbd.kkt.tree_order import NO_FORM, Branch, Forms, hanging_branches, no_forms, order_of_forest
@@ -52,7 +53,7 @@ from haugmbd.model.compiling.joint_forms import (
 )
 from haugmbd.model.compiling.loads import LoadEntry, force_callbacks, force_table, jacobian_callbacks, number_loads
 from haugmbd.model.compiling.numbering import Numbering, StateLayout, Turns, new_numbering
-from haugmbd.model.compiling.row_table import ROWS_PER_EDGE, EdgeRows, Edges, edge_rows, place_rows, row_table
+from haugmbd.model.compiling.row_table import ROWS_PER_EDGE, Edges, edge_rows, place_rows, row_table
 from haugmbd.model.memory import need_memory
 from haugmbd.workspace.layout import FOR_LIGHT, FOR_MASSLESS, WIDTH, Tables
 
