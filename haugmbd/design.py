@@ -162,19 +162,19 @@ def gradient(
 def _by_adjoint(problem: Problem, of: Objective, *, asked: bool) -> Gradient | None:
     """Return the gradient by a sweep backward; None where there is none. Raise UsageError if it was asked for."""
     design = problem.design()
-    given = arguments_of(design.built, problem.arguments)
-    method = method_of(design, given)
+    keywords = arguments_of(design.built, problem.arguments)
+    method = method_of(design, keywords)
     why = has_adjoint(design, method)
-    found = None
+    gradient = None
     if not why:
-        refuse_what_is_not_smooth(design, given)
-        found = adjoint_gradient(design, method, given, of.bars)
+        refuse_what_is_not_smooth(design, keywords)
+        gradient = adjoint_gradient(design, method, keywords, of.bars)
         why = "the run has events that change it, or has not come to its end"
-    if found is None:
+    if gradient is None:
         if asked:
             raise UsageError(f"the gradient has no adjoint here: {why}. Leave out adjoint=True.")
         return None
-    values, slopes = found
+    values, slopes = gradient
     over = OverTime(np.zeros(len(values)), values, np.zeros((*values.shape, 1)))
     return Gradient(of.value(over), slopes, problem.p, problem.spent(design))
 
@@ -193,19 +193,19 @@ class Objective:
     given: the name of an output, or a function of the outputs: (m,) at the last time, or (nt, m) at the times of the run
     """
 
-    def __init__(self, given: Any, names: tuple[str, ...], *, over_time: bool) -> None:
+    def __init__(self, objective: Any, names: tuple[str, ...], *, over_time: bool) -> None:
         self.over_time = over_time
-        self.text = given if isinstance(given, str) else getattr(given, "__name__", "objective")
-        if isinstance(given, str):
-            if given not in names:
-                raise UsageError(f"objective {given!r} is none of the outputs {', '.join(map(repr, names))}.")
-            k = names.index(given)
+        self.text = objective if isinstance(objective, str) else getattr(objective, "__name__", "objective")
+        if isinstance(objective, str):
+            if objective not in names:
+                raise UsageError(f"objective {objective!r} is none of the outputs {', '.join(map(repr, names))}.")
+            k = names.index(objective)
             self._function: Callable[[Any], Any] = lambda z: z[..., -1, k] if over_time else z[..., k]
-        elif callable(given):
-            _need_one_argument(given)
-            self._function = given
+        elif callable(objective):
+            _need_one_argument(objective)
+            self._function = objective
         else:
-            raise UsageError(f"objective = {given!r:.60} must be the name of an output, or a function of the outputs.")
+            raise UsageError(f"objective = {objective!r:.60} must be the name of an output, or a function of the outputs.")
         self._checked = False
 
     def _outputs(self, over: OverTime) -> tuple[Array, Array]:
@@ -215,10 +215,10 @@ class Objective:
     def value(self, over: OverTime) -> float:
         """Return the objective."""
         with naming(f"objective {self.text!r}"):
-            found = self._function(self._outputs(over)[0])
-        if np.ndim(found) or not np.isreal(found) or not np.isfinite(found):
-            raise UsageError(f"objective {self.text!r} returned {found!r:.60}, and must return one finite number.")
-        return float(np.real(found))
+            value = self._function(self._outputs(over)[0])
+        if np.ndim(value) or not np.isreal(value) or not np.isfinite(value):
+            raise UsageError(f"objective {self.text!r} returned {value!r:.60}, and must return one finite number.")
+        return float(np.real(value))
 
     def gradient(self, over: OverTime) -> Array:
         """Return its derivatives by the parameters, (n,). Raise UsageError where the function loses them."""
@@ -232,16 +232,16 @@ class Objective:
 
     def bars(self, values: Array) -> Array:
         """Return its derivatives by the outputs (nt, m) at all times. Raise UsageError where the function loses them."""
-        found = np.zeros_like(values)
-        z, own = (values, found) if self.over_time else (values[-1], found[-1])
-        for place in np.ndindex(z.shape):
+        bars = np.zeros_like(values)
+        z, gradient = (values, bars) if self.over_time else (values[-1], bars[-1])
+        for index in np.ndindex(z.shape):
             dz = np.zeros_like(z)
-            dz[place] = max(1.0, abs(z[place]))
-            own[place] = self._along(z, dz) / dz[place]
+            dz[index] = max(1.0, abs(z[index]))
+            gradient[index] = self._along(z, dz) / dz[index]
         if not self._checked:
             J = np.cos(1.0 + np.arange(z.size)).reshape(z.shape)[..., None]
-            self._check(z, J, np.array([(own * J[..., 0]).sum()]))
-        return found
+            self._check(z, J, np.array([(gradient * J[..., 0]).sum()]))
+        return bars
 
     def _along(self, z: Array, dz: Array) -> float:
         try:

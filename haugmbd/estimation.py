@@ -94,17 +94,17 @@ def echelon(rows: Array) -> Array:
 
 def simplest(space: Array) -> Array:
     """Return independent vectors of a space, given by orthonormal rows: those of few small whole numbers first, others in echelon form."""
-    n, found = space.shape[1], np.zeros((0, space.shape[1]))
+    n, basis = space.shape[1], np.zeros((0, space.shape[1]))
     for v in _whole_numbers(n, MOST_TOGETHER if n <= MANY else 2):
-        if len(found) == len(space):
+        if len(basis) == len(space):
             break
         inside = np.linalg.norm(v - space.T @ (space @ v)) <= SHARE * np.linalg.norm(v)
-        if inside and np.linalg.matrix_rank(np.vstack([found, v])) > len(found):
-            found = np.vstack([found, v])
+        if inside and np.linalg.matrix_rank(np.vstack([basis, v])) > len(basis):
+            basis = np.vstack([basis, v])
     for line in echelon(space):
-        if len(found) < len(space) and np.linalg.matrix_rank(np.vstack([found, line]), tol=WHOLE) > len(found):
-            found = np.vstack([found, line])
-    return found
+        if len(basis) < len(space) and np.linalg.matrix_rank(np.vstack([basis, line]), tol=WHOLE) > len(basis):
+            basis = np.vstack([basis, line])
+    return basis
 
 
 def _whole_numbers(n: int, most: int) -> Iterator[Array]:
@@ -560,12 +560,12 @@ def _read_sigma(sigma: Any, names: list[Any]) -> Array:
 def _sigma_of_outputs(sigma: Any, number: int) -> Array:
     """Return standard deviations of outputs, (m,)."""
     try:
-        given = np.asarray(sigma, dtype=np.float64)
+        sigmas = np.asarray(sigma, dtype=np.float64)
     except (TypeError, ValueError):
-        given = np.full(1, np.nan)
-    if given.shape not in ((), (number,)) or not (np.isfinite(given) & (given > 0.0)).all():
+        sigmas = np.full(1, np.nan)
+    if sigmas.shape not in ((), (number,)) or not (np.isfinite(sigmas) & (sigmas > 0.0)).all():
         raise UsageError(f"sigma = {sigma!r:.60} must be a positive number, or one for each of {number} outputs.")
-    return np.broadcast_to(given, (number,))
+    return np.broadcast_to(sigmas, (number,))
 
 
 def _bounds(problem: Problem) -> tuple[Array, Array]:

@@ -179,11 +179,11 @@ def runs_in_one_kernel(model: Model) -> bool:
 def _solve_alone(model: Model, parameters: Sequence[Parameter], k: int, t: float, y: Array | None) -> tuple[Array, Array] | str:
     """Return u_dot and lam of member k as a single call gives them, or the reason why there are none."""
     try:
-        own = variant_model(model, parameters, k)
-        found = accelerations(own, own.state().replace(t=t) if y is None else State.from_y(t, y, model.nb + 1))
+        variant = variant_model(model, parameters, k)
+        solution = accelerations(variant, variant.state().replace(t=t) if y is None else State.from_y(t, y, model.nb + 1))
     except Exception as error:  # noqa: BLE001  whatever a user's function raises belongs to its member
         return error_text(error)
-    return np.concatenate([found.v_dot, found.omega_bar_dot], axis=1), found.lam
+    return np.concatenate([solution.v_dot, solution.omega_bar_dot], axis=1), solution.lam
 
 
 class _Kernel:

@@ -106,63 +106,65 @@ def direct_model(direct: DirectTables, k: int) -> Model:
 
 def own_tables(tables: Tables) -> Tables:
     """Return the same tables with constants of their own, which may be changed."""
-    own = Tables.__new__(Tables)
-    own.ints, own.reals, own.work_size = tables.ints, tables.reals.copy(), tables.work_size
-    return own
+    copied = Tables.__new__(Tables)
+    copied.ints, copied.reals, copied.work_size = tables.ints, tables.reals.copy(), tables.work_size
+    return copied
 
 
 def direct_tables(model: Model, parameters: Sequence[Parameter]) -> DirectTables | None:
     """Return the places that the parameters exchange; None if one of them changes more than numbers, or blocks may read them."""
     if model.network is not None:
         return None
-    places = [_places_of(model, one) for one in parameters]
-    found = [place for place in places if place is not None]
-    if len(found) < len(places):
+    places = [_places_of(model, parameter) for parameter in parameters]
+    exchanged = [indices for indices in places if indices is not None]
+    if len(exchanged) < len(places):
         return None
     rows = _rows_on(model, parameters)
-    found.append(_places(model, "SCALE", 6 * (model.nb + 1) + model.slot_of_row[rows]))
+    exchanged.append(_places(model, "SCALE", 6 * (model.nb + 1) + model.slot_of_row[rows]))
     n = len(parameters[0].values)
     odd = np.zeros(n, dtype=bool)
-    for one in parameters:
-        odd |= _odd(one) if isinstance(one.part, Body) else False
+    for parameter in parameters:
+        odd |= _odd(parameter) if isinstance(parameter.part, Body) else False
     odd |= _lightness(model, parameters, n) != (model.tables["FLAGS"][0, REFINES] & FOR_LIGHT != 0)
-    for load in {id(one.part): one.part for one in parameters if isinstance(one.part, ForceElement)}.values():
-        odd |= _at_fault(load, [one for one in parameters if one.part is load], n)
-    sound = tuple(_without(one, odd) for one in parameters) if odd.any() else tuple(parameters)
-    return DirectTables(model, evaluate(model), sound, np.concatenate(found), odd)
+    for load in {
+        id(parameter.part): parameter.part for parameter in parameters if isinstance(parameter.part, ForceElement)
+    }.values():
+        odd |= _at_fault(load, [parameter for parameter in parameters if parameter.part is load], n)
+    sound = tuple(_without(parameter, odd) for parameter in parameters) if odd.any() else tuple(parameters)
+    return DirectTables(model, evaluate(model), sound, np.concatenate(exchanged), odd)
 
 
-def _without(one: Parameter, odd: Any) -> Parameter:
+def _without(parameter: Parameter, odd: Any) -> Parameter:
     """Return the parameter with the values of the model for some members: they are examined by themselves."""
-    if not isinstance(one.part, Body):
-        return one
-    values = one.values.copy()
-    own = np.asarray(getattr(one.part, one.name))
-    values[odd] = own if values.ndim != 2 else np.diag(own)  # noqa: PLR2004  three moments a member
-    return one._replace(values=values)
+    if not isinstance(parameter.part, Body):
+        return parameter
+    values = parameter.values.copy()
+    modelled = np.asarray(getattr(parameter.part, parameter.name))
+    values[odd] = modelled if values.ndim != 2 else np.diag(modelled)  # noqa: PLR2004  three moments a member
+    return parameter._replace(values=values)
 
 
-def _places_of(model: Model, one: Parameter) -> Ints | None:
+def _places_of(model: Model, parameter: Parameter) -> Ints | None:
     """Return the indices in `reals` of what `_numbers` returns; None if the parameter changes more."""
-    if isinstance(one.part, Body):
-        k = model.bodies.index(one.part)
+    if isinstance(parameter.part, Body):
+        k = model.bodies.index(parameter.part)
         if not np.array_equal(model.tables["INERTIA"][k], model.tables["SHIFTED"][k]):
             return None
-        within, scale = (np.array([0]), np.arange(3)) if one.name == MASS else (np.arange(1, 10), np.arange(3, 6))
+        within, scale = (np.array([0]), np.arange(3)) if parameter.name == MASS else (np.arange(1, 10), np.arange(3, 6))
         tables = [_places(model, table, 10 * k + within) for table in ("INERTIA", "SHIFTED")]
         return np.concatenate([*tables, _places(model, "SCALE", 6 * k + scale)])
-    if one.part is None:
-        return _places(model, "GRAVITY", np.arange(3)) if one.name == GRAVITY else None
-    constant = _constant(model, one) if isinstance(one.part, ForceElement) else -1
+    if parameter.part is None:
+        return _places(model, "GRAVITY", np.arange(3)) if parameter.name == GRAVITY else None
+    constant = _constant(model, parameter) if isinstance(parameter.part, ForceElement) else -1
     return _places(model, "FORCE_REALS", np.array([constant])) if constant >= 0 else None
 
 
-def _numbers(one: Parameter, members: slice) -> Array:
+def _numbers(parameter: Parameter, members: slice) -> Array:
     """Return the numbers at the places of a parameter, (n, .)."""
-    values = one.values[members]
-    if not isinstance(one.part, Body):
+    values = parameter.values[members]
+    if not isinstance(parameter.part, Body):
         return values.reshape(len(values), -1)
-    if one.name == MASS:
+    if parameter.name == MASS:
         return np.repeat(values[:, None], 5, axis=1)
     J = _matrices(values)
     return np.concatenate([J, J, J[:, DIAGONAL]], axis=1)
@@ -176,25 +178,25 @@ def _matrices(J_bar: Array) -> Array:
 
 def _places(model: Model, table: str, within: Any) -> Ints:
     """Return indices in `reals` of indices in a flat table."""
-    found: Ints = model.tables.place(table)[0] + np.asarray(within, dtype=np.int64)
-    return found
+    indices: Ints = model.tables.place(table)[0] + np.asarray(within, dtype=np.int64)
+    return indices
 
 
-def _constant(model: Model, one: Parameter) -> int:
+def _constant(model: Model, parameter: Parameter) -> int:
     """Return the index in the flat FORCE_REALS of a constant of an element; -1 if the parameter is not one constant alone."""
-    if one.part.variable[one.name] != ((),):
+    if parameter.part.variable[parameter.name] != ((),):
         return -1
     first = 0
     for entry in sorted(model.loads, key=lambda entry: table_of(type(entry.load))):
         ints, rows = _table_rows(entry, entry.load)
-        if entry.load is not one.part:
+        if entry.load is not parameter.part:
             first += len(rows)
             continue
-        probe = one.part.varied(**{one.name: PROBE})
+        probe = parameter.part.varied(**{parameter.name: PROBE})
         other_ints, other = _table_rows(entry, probe)
         changed = [(r, c) for r, row in enumerate(rows) for c, x in enumerate(row) if x != other[r][c]]
-        same = all(np.array_equal(x, y) for (_, x), (_, y) in zip(one.part.markers(), probe.markers(), strict=True))
-        if ints != other_ints or len(changed) != 1 or not same or probe.drivers() != one.part.drivers():
+        same = all(np.array_equal(x, y) for (_, x), (_, y) in zip(parameter.part.markers(), probe.markers(), strict=True))
+        if ints != other_ints or len(changed) != 1 or not same or probe.drivers() != parameter.part.drivers():
             return -1
         r, c = changed[0]
         return (first + r) * model.tables["FORCE_REALS"].shape[1] + c if other[r][c] == PROBE else -1
@@ -210,35 +212,39 @@ def _table_rows(entry: LoadEntry, load: ForceElement) -> tuple[Any, Any]:
 
 def _rows_on(model: Model, parameters: Sequence[Parameter]) -> Ints:
     """Return the rows that touch one of the varied bodies."""
-    bodies = {model.bodies.index(one.part) for one in parameters if isinstance(one.part, Body)}
-    found: Ints = np.nonzero(np.isin(model.bodies_of_rows(), sorted(bodies)).any(axis=1))[0].astype(np.int64)
-    return found
+    bodies = {model.bodies.index(parameter.part) for parameter in parameters if isinstance(parameter.part, Body)}
+    rows: Ints = np.nonzero(np.isin(model.bodies_of_rows(), sorted(bodies)).any(axis=1))[0].astype(np.int64)
+    return rows
 
 
 def _compliance(model: Model, rows: Rows, parameters: Sequence[Parameter], members: slice) -> Array:
     """Return J_r M^-1 J_r^T of the rows on varied bodies, (n, .), as `redundancy.rank.row_scale` does."""
     numbers, n = _rows_on(model, parameters), len(parameters[0].values[members])
     scale, table = np.zeros((n, len(numbers))), model.tables["SHIFTED"]
-    varied = {(model.bodies.index(one.part), one.name): one.values[members] for one in parameters if isinstance(one.part, Body)}
+    varied = {
+        (model.bodies.index(parameter.part), parameter.name): parameter.values[members]
+        for parameter in parameters
+        if isinstance(parameter.part, Body)
+    }
     for side in range(rows.bodies.shape[1]):
         bodies, Phi_r, PiBar = rows.bodies[numbers, side], rows.Phi_r[numbers, side], rows.PiBar[numbers, side]
         for k in set(bodies[bodies > 0].tolist()):
-            own = np.nonzero(bodies == k)[0]
+            touching = np.nonzero(bodies == k)[0]
             mass = varied.get((k, MASS), table[k, :1])[:, None]
             if (k, INERTIA) in varied:
-                J = np.repeat(_matrices(varied[k, INERTIA])[:, None], len(own), axis=1)
+                J = np.repeat(_matrices(varied[k, INERTIA])[:, None], len(touching), axis=1)
             else:
-                J = np.repeat(table[k, None, 1:], len(own), axis=0)
+                J = np.repeat(table[k, None, 1:], len(touching), axis=0)
             inverse = np.asarray(np.linalg.inv(J.reshape(*J.shape[:-1], 3, 3)), dtype=np.float64)
-            scale[:, own] += sliding(Phi_r[own]) / mass + turning(PiBar[own], inverse)
+            scale[:, touching] += sliding(Phi_r[touching]) / mass + turning(PiBar[touching], inverse)
     return scale
 
 
-def _odd(one: Parameter) -> Any:
+def _odd(parameter: Parameter) -> Any:
     """Return which members have a mass or an inertia that may be no rigid body's, or that may have an axis without inertia."""
-    if one.name == MASS:
-        return one.values <= 0.0
-    J = one.values if one.values.ndim > 2 else one.values[:, :, None] * np.eye(3)
+    if parameter.name == MASS:
+        return parameter.values <= 0.0
+    J = parameter.values if parameter.values.ndim > 2 else parameter.values[:, :, None] * np.eye(3)
     moments = np.linalg.eigvalsh(J)
     asymmetric = (np.swapaxes(J, 1, 2) != J).any(axis=(1, 2))
     return asymmetric | (moments[:, 0] <= NEAR * SUSPECT * moments[:, 2]) | (moments[:, 2] > moments[:, 0] + moments[:, 1])
@@ -246,7 +252,11 @@ def _odd(one: Parameter) -> Any:
 
 def _lightness(model: Model, parameters: Sequence[Parameter], n: int) -> Any:
     """Return which of n members have solutions that are refined for light bodies; those of a recursion over a tree never are."""
-    varied = {(model.bodies.index(one.part), one.name): one.values for one in parameters if isinstance(one.part, Body)}
+    varied = {
+        (model.bodies.index(parameter.part), parameter.name): parameter.values
+        for parameter in parameters
+        if isinstance(parameter.part, Body)
+    }
     if not varied or model.solver == TREE:
         return np.zeros(n, dtype=bool)
     table = model.tables["INERTIA"]

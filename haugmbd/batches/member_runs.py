@@ -85,11 +85,11 @@ class MemberRuns:
     def members(self, model_of: Callable[[int], Model], threads: int) -> Members:
         """Return the members as `run_all` takes them."""
         n = len(self.starts.t)
-        one = self.short if self.is_short else self.single
-        found = Members(n, len(self.starts.model.y0), one, model_of, size=1 if self.groups is None else MEMBERS)
+        run_one = self.short if self.is_short else self.single
+        members = Members(n, len(self.starts.model.y0), run_one, model_of, size=1 if self.groups is None else MEMBERS)
         if self.block is None:
-            return found
-        return found._replace(together=self.together, size=min(self.block.size, -(-n // threads)))
+            return members
+        return members._replace(together=self.together, size=min(self.block.size, -(-n // threads)))
 
     def start_of(self, k: int) -> State:
         """Return the initial state of member k where all have the modelled rows."""
@@ -113,22 +113,22 @@ class MemberRuns:
             outcome = ended(RunStatus.COMPLETED, float(made.t[-1]), self.wanted.t_end)
             return self._deferred(k, made.t, made.y, outcome, partial(self._recorded, k, made))
         check_start(self.starts.model, self.start_of(k), project_velocity=False)
-        found = self._recorded(k)
-        return self.single(k) if found is None else self._deferred(k, found.t, found.y, found.outcome, lambda: found)
+        recorded = self._recorded(k)
+        return self.single(k) if recorded is None else self._deferred(k, recorded.t, recorded.y, recorded.outcome, lambda: recorded)
 
     def together(self, first: int, last: int) -> list[Deferred | None]:
         """Run the members first ... last - 1 in one call; None for those that are left to `short`."""
         assert self.block is not None
         starts, tables = self.starts, self.tables
         none = np.zeros((last - first, 0))
-        own = np.tile(starts.model.y0, (last - first, 1)) if starts.states is None else starts.states[first:last]
+        y0 = np.tile(starts.model.y0, (last - first, 1)) if starts.states is None else starts.states[first:last]
         places, reals = (none[0].astype(np.int64), none) if tables is None else (tables.places, tables.values(first, last))
         made: list[Deferred | None] = []
-        for k, found in enumerate(self.block.run(own, places, reals), first):
-            if found is None or (tables is not None and tables.odd[k]):
+        for k, run in enumerate(self.block.run(y0, places, reals), first):
+            if run is None or (tables is not None and tables.odd[k]):
                 made.append(None)
             else:
-                made.append(self._deferred(k, found.t, found.y, found.outcome, partial(_itself, found)))
+                made.append(self._deferred(k, run.t, run.y, run.outcome, partial(_itself, run)))
         return made
 
     def _recorded(self, k: int, made: GroupSteps | None = None) -> Recorded | None:
@@ -141,11 +141,11 @@ class MemberRuns:
         """Return the run of member k, whose Result is made when somebody asks for it, of what `find` says that it has recorded."""
 
         def result() -> Result:
-            found = find()
-            if found is None:
+            recorded = find()
+            if recorded is None:
                 return self.single(k)
-            own = member_model(self.starts.model, self.starts.parameters, self.tables, k)
-            return result_of_short_run(own, self.wanted.methods, self.start_of(k), self.wanted.t_end, found)
+            model = member_model(self.starts.model, self.starts.parameters, self.tables, k)
+            return result_of_short_run(model, self.wanted.methods, self.start_of(k), self.wanted.t_end, recorded)
 
         return Deferred(t, y, outcome, result)
 

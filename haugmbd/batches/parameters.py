@@ -85,42 +85,42 @@ def expressions_of(model: Model) -> list[Expression]:
     return [function for function in functions if isinstance(function, Expression)]
 
 
-def read_parameters(model: Model, given: Any, members: int | None, caller: str = "batch") -> tuple[Parameter, ...]:
+def read_parameters(model: Model, parameters: Any, members: int | None, caller: str = "batch") -> tuple[Parameter, ...]:
     """Return the parameters, with one row of values for each member. Raise UsageError with all faults.
 
     members: the number of members, if states give it;  caller: the function that the user has called, for the messages
     """
-    if not isinstance(given, Mapping):
+    if not isinstance(parameters, Mapping):
         raise UsageError(
-            f"{caller}: parameters = {given!r:.60} must be a dict of arrays by path, such as {{'link.mass': masses}} with one value "
+            f"{caller}: parameters = {parameters!r:.60} must be a dict of arrays by path, such as {{'link.mass': masses}} with one value "
             "a member."
         )
-    if given and model.network is not None and model.network.scope.sensors:
+    if parameters and model.network is not None and model.network.scope.sensors:
         names = ", ".join(map(repr, model.network.scope.sensors))
         raise UsageError(
             f"{caller}: blocks of model {model.name!r} read the sensors {names}, which belong to its own parts: vary the states only, "
             "or give sweep a function that builds a system for each cell."
         )
-    known, faults, read = variables_of(model), [], []
-    for path, value in given.items():
-        if path not in known:
-            faults.append(unknown(model, path, known))
+    variables, faults, read = variables_of(model), [], []
+    for path, value in parameters.items():
+        if path not in variables:
+            faults.append(unknown(model, path, variables))
             continue
-        if fault := _built_on(model, path, known[path]):
+        if fault := _built_on(model, path, variables[path]):
             faults.append(fault)
             continue
-        values, fault = _read_values(path, value, known[path])
+        values, fault = _read_values(path, value, variables[path])
         if fault:
             faults.append(fault)
         else:
-            read.append(Parameter(path, known[path].part, known[path].name, values))
-    lengths = Counter(len(one.values) for one in read)
+            read.append(Parameter(path, variables[path].part, variables[path].name, values))
+    lengths = Counter(len(parameter.values) for parameter in read)
     n = members if members is not None or not lengths else lengths.most_common(1)[0][0]
     source = "states" if members is not None else "the others"
     faults += [
-        f"{one.path!r} has {len(one.values)} values, and {source} have {n} members: give one value for each member"
-        for one in read
-        if len(one.values) != n
+        f"{parameter.path!r} has {len(parameter.values)} values, and {source} have {n} members: give one value for each member"
+        for parameter in read
+        if len(parameter.values) != n
     ]
     if faults:
         raise UsageError(f"{caller}: {'; '.join(faults)}.")

@@ -232,13 +232,13 @@ class ShortMembers:
         idle, count = idle_runs(self.model), len(starts)
         need_memory_for_states(float(count * len(self.t)), self.model.y0.size)
         try:
-            own = idle.runs.pop()
+            buffers = idle.runs.pop()
         except IndexError:
-            own = SmoothRun(self.model)
+            buffers = SmoothRun(self.model)
         began = time.process_time()
-        members, watch = self._members(own, starts, places, reals)
-        self._enter(own, members, watch)
-        idle.runs.append(own)
+        members, watch = self._members(buffers, starts, places, reals)
+        self._enter(buffers, members, watch)
+        idle.runs.append(buffers)
         cpu = (time.process_time() - began) / count
         return [self._recorded(members, watch, k, cpu) if members.told[k, DONE] else None for k in range(count)]
 

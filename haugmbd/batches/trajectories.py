@@ -131,8 +131,8 @@ class Trajectories:
     @cached_property
     def warnings(self) -> dict[int, Any]:
         """The warnings of the runs that have some, as `Result.warnings`."""
-        every = (tuple(self[k].warnings) if own is None else own for k, own in enumerate(self._warnings))
-        return {k: own for k, own in enumerate(every) if own}
+        every = (tuple(self[k].warnings) if warnings is None else warnings for k, warnings in enumerate(self._warnings))
+        return {k: warnings for k, warnings in enumerate(every) if warnings}
 
     def __iter__(self) -> Iterator[Result]:
         """Iterate over the results of the members that have one."""
@@ -203,8 +203,8 @@ def run_all(members: Members, threads: int, store: TrajectoryStore | None, bar: 
     def member(first: int, last: int) -> list[Ended]:
         made = together(first, last) if together is not None else [None] * (last - first)
         return [
-            _ended(k, run, store, model_of) if one is None else Ended(one, "", None, float(one.t[-1]), one.y[-1])
-            for k, one in zip(range(first, last), made, strict=True)
+            _ended(k, run, store, model_of) if result is None else Ended(result, "", None, float(result.t[-1]), result.y[-1])
+            for k, result in zip(range(first, last), made, strict=True)
             if not stopped.is_set()
         ]
 
@@ -221,19 +221,19 @@ def run_all(members: Members, threads: int, store: TrajectoryStore | None, bar: 
         blocks.close()  # it waits for what runs
     ended += [Ended(reason=PENDING)] * (n - len(ended))
     y_end = np.full((n, ny), np.nan)
-    for k, one in enumerate(ended):
-        if one.y is not None:
-            y_end[k] = one.y
+    for k, end in enumerate(ended):
+        if end.y is not None:
+            y_end[k] = end.y
     return Trajectories(
-        np.array([not one.reason for one in ended], dtype=bool),
-        {k: one.reason for k, one in enumerate(ended) if one.reason},
-        np.array([one.t for one in ended], dtype=np.float64),
+        np.array([not end.reason for end in ended], dtype=bool),
+        {k: end.reason for k, end in enumerate(ended) if end.reason},
+        np.array([end.t for end in ended], dtype=np.float64),
         y_end,
         "" if store is None else str(store.folder),
         interrupted,
-        tuple(one.result for one in ended),
+        tuple(end.result for end in ended),
         model_of,
-        tuple(one.warnings for one in ended),
+        tuple(end.warnings for end in ended),
     )
 
 
@@ -242,13 +242,13 @@ def _ended(
 ) -> Ended:
     """Return the end of the run of member k, from its file if it has one already."""
     if store is not None:
-        known = store.known(k)
-        if known is not None:
-            path, reason = known
-            found: Any = None if path is None else load(path, model=model_of(k))  # a file may not hold functions
-            if not reason and not found.success:  # the end of the process came before that of writing
-                reason = found.message
-            return _ended_with(found, path, reason)
+        stored = store.known(k)
+        if stored is not None:
+            path, reason = stored
+            loaded: Any = None if path is None else load(path, model=model_of(k))  # a file may not hold functions
+            if not reason and not loaded.success:  # the end of the process came before that of writing
+                reason = loaded.message
+            return _ended_with(loaded, path, reason)
     result, reason = _attempt(k, run)
     if store is None:
         return _ended_with(result, result, reason)

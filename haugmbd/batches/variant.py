@@ -44,19 +44,18 @@ def variant_model(model: Model, parameters: Sequence[Parameter], k: int) -> Mode
 def variant_system(model: Model, parameters: Sequence[Parameter], k: int) -> System:
     """Return the system of member k."""
     values: dict[int, dict[str, Any]] = {}
-    for one in parameters:
-        if one.part is not None:
-            values.setdefault(id(one.part), {})[one.name] = one.values[k]
-    named = {one.name: float(one.values[k]) for one in parameters if one.part is None and one.name != GRAVITY}
-    gravity = next((one.values[k] for one in parameters if one.part is None and one.name == GRAVITY), model.gravity)
-    memo: dict[int, Any] = {id(model.bodies[0]): model.bodies[0]}
-    new_names = {id(one): renamed(one, named) for one in expressions_of(model) if not named.keys().isdisjoint(one.names)}
-    given = () if model.network is None else model.network.blocks
-    changed = {id(block) for block in given if any(id(driver) in new_names for driver in block.drivers())}
-    shared = [f for f in (*model.drivers, *user_functions(model)) if id(getattr(f, "block", None)) not in changed]
-    memo |= {id(function): function for function in shared} | new_names
-    blocks = [deepcopy(block, dict(memo)) if id(block) in changed else block for block in given]
-    memo |= {id(block): own for block, own in zip(given, blocks, strict=True)}
+    for parameter in parameters:
+        if parameter.part is not None:
+            values.setdefault(id(parameter.part), {})[parameter.name] = parameter.values[k]
+    named = {
+        parameter.name: float(parameter.values[k])
+        for parameter in parameters
+        if parameter.part is None and parameter.name != GRAVITY
+    }
+    gravity = next(
+        (parameter.values[k] for parameter in parameters if parameter.part is None and parameter.name == GRAVITY), model.gravity
+    )
+    new_names, memo, blocks = _exchanged(model, named)
     for body in model.bodies[1:]:
         memo[id(body)] = body.varied(**values[id(body)]) if id(body) in values else body
     parts: list[Any] = [*(entry.part for entry in model.joints.values()), *model.force_elements]
@@ -79,15 +78,34 @@ def variant_system(model: Model, parameters: Sequence[Parameter], k: int) -> Sys
     return system
 
 
+def _exchanged(model: Model, named: dict[str, float]) -> tuple[dict[int, Expression], dict[int, Any], list[Any]]:
+    """Return new expressions by the places of the old ones, what copies share or take in place of something, and the blocks."""
+    new_names = {
+        id(expression): renamed(expression, named)
+        for expression in expressions_of(model)
+        if not named.keys().isdisjoint(expression.names)
+    }
+    modelled = () if model.network is None else model.network.blocks
+    changed = {id(block) for block in modelled if any(id(driver) in new_names for driver in block.drivers())}
+    shared = [f for f in (*model.drivers, *user_functions(model)) if id(getattr(f, "block", None)) not in changed]
+    memo: dict[int, Any] = {id(model.bodies[0]): model.bodies[0]}
+    memo |= {id(function): function for function in shared} | new_names
+    blocks = [deepcopy(block, dict(memo)) if id(block) in changed else block for block in modelled]
+    memo |= {id(block): copy for block, copy in zip(modelled, blocks, strict=True)}
+    return new_names, memo, blocks
+
+
 def _put_varied(part: Any, values: dict[str, Any], memo: dict[int, Any]) -> None:
     """Let copies refer to the part with these values, and to its frames, in place of `part`."""
     varied = memo[id(part)] = deepcopy(part.varied(**values), memo)
     memo |= {id(getattr(part, name)): getattr(varied, name) for name in ("frame_i", "frame_j") if hasattr(part, name)}
 
 
-def renamed(one: Expression, named: dict[str, float]) -> Expression:
+def renamed(expression: Expression, named: dict[str, float]) -> Expression:
     """Return an expression with other values of its parameters."""
-    return Expression(one.text, parameters={**one.parameters, **{n: x for n, x in named.items() if n in one.names}})
+    return Expression(
+        expression.text, parameters={**expression.parameters, **{n: x for n, x in named.items() if n in expression.names}}
+    )
 
 
 def user_functions(model: Model) -> Iterable[Any]:

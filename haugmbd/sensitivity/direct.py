@@ -135,6 +135,7 @@ def along_tape(
     opening, y_dot, keep = np.zeros((n, slots)), np.zeros(ny), design.solved.keep
     anchors = not len(model.tables["FRICTION_INTS"])  # steps are divided where sliding turns
     kept, beside_kept = np.zeros((len(T), len(keep), 1 + n)), np.zeros((len(inside), len(keep), 1 + n))
+    # the steps are made again in dual numbers, with as many parameters at a time as there are lanes
     for which, P in design.dual_packs(law):
         memory, lanes, beside_lanes = new_memory(ny, slots, len(method.tableau.c)), _lanes(len(T), ny), _lanes(len(inside), ny)
         lanes[0, : which.stop - which.start] = (design.start if start is None else start)[which]
@@ -161,6 +162,7 @@ def along_implicit_tape(design: Design, given: Any, T: Array, Y: Array, start: A
     model, n, ny = design.model, len(design.p), Y.shape[1]
     T, Y, dY, slots = np.array(T), np.array(Y), np.zeros((len(T), n, ny)), 6 * len(model.tables["EDGES"])
     opening, y_dot, nothing = np.zeros((n, slots)), np.zeros(ny), np.zeros(0)
+    # the steps are made again in dual numbers, with as many parameters at a time as there are lanes
     for which, P, pack in design.implicit_packs():
         memory, lanes, (history, rows) = new_memory(ny, slots, 1), _lanes(len(T), ny), history_of(given, ny, slots)
         lanes[0, : which.stop - which.start] = (design.start if start is None else start)[which]
@@ -214,12 +216,14 @@ def _lanes(points: int, ny: int) -> Array:
 
 def at_one_state(design: Design) -> Tangents:
     """Return the modelled state as it is, and the solution there if outputs follow from it."""
-    found = at_fixed_times(np.zeros(1), np.array(design.model.y0)[None], design.start[None].copy())
+    tangents = at_fixed_times(np.zeros(1), np.array(design.model.y0)[None], design.start[None].copy())
     if not len(design.solved.keep):
-        return found
+        return tangents
     slides, spins = MaximalStateSpace(design.model).places()
-    tape = along_tape(design, Method(RK4.tableau, RUNGE_KUTTA, False, spins, slides, False, 0.0, 0.0), found.t, found.y, found.t)
-    return found._replace(kept=tape.kept)
+    tape = along_tape(
+        design, Method(RK4.tableau, RUNGE_KUTTA, False, spins, slides, False, 0.0, 0.0), tangents.t, tangents.y, tangents.t
+    )
+    return tangents._replace(kept=tape.kept)
 
 
 def placed(design: Design, t: Array, y: Array, dY: Array) -> Tangents:

@@ -365,26 +365,28 @@ def run_entry(
 run_implicit = DirectCall(run_entry)
 
 
-def implicit_method(given: Implicit, model: Model, pack: Pack) -> ImplicitMethod:
+def implicit_method(integrator: Implicit, model: Model, pack: Pack) -> ImplicitMethod:
     """Return a method in duals;  pack: of the tables of implicit steps"""
-    predict, place = (twin(each, DUALS) for each in (PREDICT_STAGES if isinstance(given, RadauIIA) else PREDICT, PLACE))
+    predict, place = (twin(each, DUALS) for each in (PREDICT_STAGES if isinstance(integrator, RadauIIA) else PREDICT, PLACE))
     real = RealPart(tangents_of(model, pack), pack, np.zeros(len(model.y0)))
-    alpha_m, alpha_f = (given.parameters.alpha_m, given.parameters.alpha_f) if isinstance(given, Newmarks) else (0.0, 0.0)
-    return ImplicitMethod(predict, place, real, isinstance(given, RadauIIA), alpha_m, alpha_f, PROBE)
+    alpha_m, alpha_f = (
+        (integrator.parameters.alpha_m, integrator.parameters.alpha_f) if isinstance(integrator, Newmarks) else (0.0, 0.0)
+    )
+    return ImplicitMethod(predict, place, real, isinstance(integrator, RadauIIA), alpha_m, alpha_f, PROBE)
 
 
-def step_and_newton(given: Implicit, model: Model) -> tuple[Any, Any]:
+def step_and_newton(integrator: Implicit, model: Model) -> tuple[Any, Any]:
     """Return the records of a step and of its iteration."""
-    own = given.parameters._asdict() if isinstance(given, Newmarks) else {"estimates_error": 0.0}
+    parameters = integrator.parameters._asdict() if isinstance(integrator, Newmarks) else {"estimates_error": 0.0}
     newton = new_record(
         NEWTON,
-        constraint_form=given.form.number,
-        tolerance=given.newton_tol,
-        length=given.newton_length(model),
+        constraint_form=integrator.form.number,
+        tolerance=integrator.newton_tol,
+        length=integrator.newton_length(model),
         rate=rate_of(model),
         max_iterations=MOST,
     )
-    return new_record(STEP, **own), newton
+    return new_record(STEP, **parameters), newton
 
 
 def history_of(given: Implicit, ny: int, slots: int) -> tuple[Array, int]:

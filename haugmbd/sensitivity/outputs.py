@@ -100,27 +100,27 @@ COLUMNS = {"r": POSITION, "p": EULER, "v": VELOCITY, "omega_bar": OMEGA_BAR}
 def along_states(model: Model, outputs: Sequence[Output], t: Array, y: Array, dY: Array) -> Array:
     """Return z_y dY (nt, m, n) of outputs of states, by tangents dY (nt, n, ny)."""
     nt, n, ny = dY.shape
-    found = np.zeros((nt, len(outputs), n))
+    derivatives = np.zeros((nt, len(outputs), n))
     far = np.abs(dY).max(axis=2)
     d = np.where(far > 0.0, STEP / np.where(far > 0.0, far, 1.0), 0.0)
     inverse = np.where(d > 0.0, 1.0 / np.where(d > 0.0, d, 1.0), 0.0)
     rest = list[int]()
     for j, output in enumerate(outputs):
         if output.kind == "body" and output.what in COLUMNS and len(output.component) == 1:
-            found[:, j] = dY[..., WIDTH * model.body_names.index(output.owner) + COLUMNS[output.what] + output.component[0]]
+            derivatives[:, j] = dY[..., WIDTH * model.body_names.index(output.owner) + COLUMNS[output.what] + output.component[0]]
         elif output.kind == "joint":
-            found[:, j] = _along_joint(model, output, y, dY, d, inverse)
+            derivatives[:, j] = _along_joint(model, output, y, dY, d, inverse)
         else:
             rest.append(j)
     if not rest:
-        return found
+        return derivatives
     times = np.full(n * nt, t[0])  # they do not matter, but may not fall
     for point, weight in FOURTH:
         moved = y[:, None] + point * d[..., None] * dY
         reader = Reader(Result(model, times, moved.reshape(n * nt, ny)))
         for j in rest:
-            found[:, j] += weight * inverse * reader.values(outputs[j]).reshape(nt, n)
-    return found
+            derivatives[:, j] += weight * inverse * reader.values(outputs[j]).reshape(nt, n)
+    return derivatives
 
 
 def _along_joint(model: Model, output: Output, y: Array, dY: Array, d: Array, inverse: Array) -> Array:
@@ -208,9 +208,13 @@ def _read_piece(design: Design, tangents: Tangents, some: slice, values: Array, 
     t, y, dY, dt = tangents.t[some], tangents.y[some], tangents.dY[some], tangents.dt[some]
     reader = Reader(Result(design.model, t, y))
     on = {"reaction": design.model.joints, "load": {entry.load.name for entry in design.model.loads}}
-    known = [design.is_whole or one.owner in on.get(one.kind, [one.owner]) for one in design.outputs]
+    is_known = [design.is_whole or quantity.owner in on.get(quantity.kind, [quantity.owner]) for quantity in design.outputs]
     apart = tangents.steps is not None
-    read = [k for k, one in enumerate(design.outputs) if one.kind not in TIMES and known[k] and not (apart and is_integral(one))]
+    read = [
+        k
+        for k, quantity in enumerate(design.outputs)
+        if quantity.kind not in TIMES and is_known[k] and not (apart and is_integral(quantity))
+    ]
     values[some, read] = np.array([reader.values(design.outputs[k]) for k in read]).reshape(len(read), len(t)).T
     plain = [k for k in read if is_of_states(design.outputs[k])]
     others = [k for k in read if k not in plain]
@@ -219,9 +223,9 @@ def _read_piece(design: Design, tangents: Tangents, some: slice, values: Array, 
         at_once = n if len(t) * n <= MANY else 1
         for first in range(0, n, at_once):
             lanes = range(first, first + at_once)
-            found = along_states(design.model, outputs, t, y, dY[:, first : first + at_once])
-            for place, k in enumerate(plain):
-                jacobian[some, k, first : first + at_once] = found[:, place]
+            derivatives = along_states(design.model, outputs, t, y, dY[:, first : first + at_once])
+            for column, k in enumerate(plain):
+                jacobian[some, k, first : first + at_once] = derivatives[:, column]
             for lane in lanes:
                 moving = [k for k in plain if moves_by_itself(design, design.p.names[lane], k)]
                 if moving:

@@ -177,14 +177,14 @@ class Parameters(Mapping[str, float]):
     def __init__(self, paths: Mapping[str, Any] | None = None, /, **numbers: Any) -> None:
         if paths is not None and not isinstance(paths, Mapping):
             raise UsageError(f"Parameters: {paths!r:.60} must be a dict of numbers by paths, such as {{'link.mass': 2.0}}.")
-        given = dict(paths or {})
-        twice = sorted(given.keys() & numbers.keys())
+        values = dict(paths or {})
+        twice = sorted(values.keys() & numbers.keys())
         if twice:
             raise UsageError(f"Parameters: {', '.join(map(repr, twice))} are given twice.")
-        given |= numbers
-        if not given:
+        values |= numbers
+        if not values:
             raise UsageError("Parameters: give at least one number, such as Parameters(length=0.4).")
-        self._parts = {str(name): x if isinstance(x, Parameter) else _number(name, x) for name, x in given.items()}
+        self._parts = {str(name): x if isinstance(x, Parameter) else _number(name, x) for name, x in values.items()}
 
     def __getitem__(self, name: str) -> float:
         """Return the value of a parameter."""
@@ -240,13 +240,13 @@ def _number(name: str, x: Any) -> Parameter:
         raise UsageError(f"Parameters: {name!r} is {x!r:.60}, and must be a number or a Parameter.") from None
 
 
-def as_parameters(given: Any) -> Parameters:
+def as_parameters(parameters: Any) -> Parameters:
     """Return Parameters for Parameters, or for a mapping of numbers."""
-    if isinstance(given, Parameters):
-        return given
-    if isinstance(given, Mapping):
-        return Parameters(given)
-    raise UsageError(f"parameters = {given!r:.60} must be mbd.Parameters(...), or a dict of numbers by name.")
+    if isinstance(parameters, Parameters):
+        return parameters
+    if isinstance(parameters, Mapping):
+        return Parameters(parameters)
+    raise UsageError(f"parameters = {parameters!r:.60} must be mbd.Parameters(...), or a dict of numbers by name.")
 
 
 class Built:
@@ -264,21 +264,21 @@ class Built:
 Builder = Callable[[Mapping[str, float]], Built]
 
 
-def builder_of(given: Any, p: Parameters) -> Builder:
+def builder_of(system: Any, p: Parameters) -> Builder:
     """Return the function that builds the system of given values: a function build(**p), or a System whose paths vary."""
-    if isinstance(given, System):
-        return _by_paths(given, p)
-    if isinstance(given, Model):
+    if isinstance(system, System):
+        return _by_paths(system, p)
+    if isinstance(system, Model):
         raise UsageError(
             "give the System, or a function that builds it, in place of the Model: parameters change what is compiled."
         )
-    if not callable(given):
-        raise UsageError(f"{given!r:.60} must be a System, or a function build(**parameters) that returns one.")
-    _need_arguments(given, p)
+    if not callable(system):
+        raise UsageError(f"{system!r:.60} must be a System, or a function build(**parameters) that returns one.")
+    _need_arguments(system, p)
 
     def build(values: Mapping[str, float]) -> Built:
         with naming(f"build({', '.join(f'{name}={value!r}' for name, value in values.items())})"):
-            made = given(**values)
+            made = system(**values)
         return Built(made)
 
     return build
@@ -305,13 +305,13 @@ def _by_paths(system: System, p: Parameters) -> Builder:
     paths = {path_of(name, of_batch) for name in p}
     if not system.inactive and all(path in of_batch and _has_value(of_batch[path]) for path in paths):
         return by_paths(model)  # a model knows the parts that are on
-    known = numbers_of(system, model)
+    numbers = numbers_of(system, model)
     for name in p:
-        path, index = (name, ()) if name in known else component(name)
-        if path not in known:
-            raise UsageError(f"parameters: {unknown_path(system, path, known)}.")
-        _need_number(name, known[path].value, index)
-    same = varied_model(system_with(system, model, {}, known), model)
+        path, index = (name, ()) if name in numbers else component(name)
+        if path not in numbers:
+            raise UsageError(f"parameters: {unknown_path(system, path, numbers)}.")
+        _need_number(name, numbers[path].value, index)
+    same = varied_model(system_with(system, model, {}, numbers), model)
     if not all(np.array_equal(a, b) for a, b in ((same.tables.reals, model.tables.reals), (same.y0, model.y0))):
         raise UsageError(
             f"system {system.name!r}: arrays that parts were made of have changed since, so that paths of their arguments are not known: "
@@ -321,9 +321,9 @@ def _by_paths(system: System, p: Parameters) -> Builder:
     def build(values: Mapping[str, float]) -> Built:
         arrays: dict[str, Array] = {}
         for name, value in values.items():
-            path, index = (name, ()) if name in known else component(name)
-            put_component(path, arrays.setdefault(path, known[path].value.copy()), index, value)
-        return Built(system_with(system, model, arrays, known))
+            path, index = (name, ()) if name in numbers else component(name)
+            put_component(path, arrays.setdefault(path, numbers[path].value.copy()), index, value)
+        return Built(system_with(system, model, arrays, numbers))
 
     return build
 

@@ -47,14 +47,16 @@ class Number(NamedTuple):
 
 def numbers_of(system: System, model: Model) -> dict[str, Number]:
     """Return all numbers that may vary, by their paths."""
-    found = {name: Number(None, name, np.array(x)) for one in expressions_of(model) for name, x in one.parameters.items()}
-    found[GRAVITY] = Number(None, GRAVITY, np.array(model.gravity, dtype=np.float64))
+    numbers = {
+        name: Number(None, name, np.array(x)) for expression in expressions_of(model) for name, x in expression.parameters.items()
+    }
+    numbers[GRAVITY] = Number(None, GRAVITY, np.array(model.gravity, dtype=np.float64))
     for part in parts_of(system):
         for name, value in arguments_of_part(part).items():
             array = _numbers(value)
             if array is not None:
-                found[f"{part.name}.{name}"] = Number(part, name, array)
-    return found
+                numbers[f"{part.name}.{name}"] = Number(part, name, array)
+    return numbers
 
 
 def parts_of(system: System) -> Iterator[Any]:

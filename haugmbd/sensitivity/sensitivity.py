@@ -219,18 +219,18 @@ def run_of(run: Any) -> str:
 
 def differentiated(design: Design, run: str, arguments: dict[str, Any], *, over_time: bool = False) -> Sensitivity:
     """Return the sensitivities of a design;  over_time: whether those at all times are wanted, too"""
-    given = arguments_of(design.built, arguments)
+    keywords = arguments_of(design.built, arguments)
     design.ran()
     if run in STATIC:
-        values, jacobian = STATIC[run](design, given)
+        values, jacobian = STATIC[run](design, keywords)
         unique = np.ones(len(values), dtype=bool)
         return _packed(design, values, jacobian, unique, None)
-    tangents = ROADS[run](design, given)
+    tangents = ROADS[run](design, keywords)
     values, jacobian, unique = read_outputs(design, tangents if over_time else tangents.last())
-    found = _packed(design, values[-1], jacobian[-1], unique, tangents)
+    sensitivity = _packed(design, values[-1], jacobian[-1], unique, tangents)
     if over_time:
-        found.__dict__["over_time"] = OverTime(tangents.t, values, jacobian)
-    return found
+        sensitivity.__dict__["over_time"] = OverTime(tangents.t, values, jacobian)
+    return sensitivity
 
 
 def _packed(design: Design, values: Array, jacobian: Array, unique: Any, tangents: Tangents | None) -> Sensitivity:
@@ -240,18 +240,18 @@ def _packed(design: Design, values: Array, jacobian: Array, unique: Any, tangent
 def values_at_end(build: Builder, values: Mapping[str, float], names: Names, run: str, arguments: Mapping[str, Any]) -> Array:
     """Return the outputs (m,) at the end of one run, without derivatives."""
     built, outputs = build(values), names(values)
-    given = arguments_of(built, arguments)
+    keywords = arguments_of(built, arguments)
     if run == "linearize":
-        start = equilibrium(built.system).state if given.pop("settle", False) else None
-        found = ordered(linearize(built.system, start, **given).eigenvalues)
-        return np.array([getattr(found[output.component[0]], output.what) for output in outputs])
+        start = equilibrium(built.system).state if keywords.pop("settle", False) else None
+        eigenvalues = ordered(linearize(built.system, start, **keywords).eigenvalues)
+        return np.array([getattr(eigenvalues[output.component[0]], output.what) for output in outputs])
     result: Any
     if run == "simulate":
-        result = simulate(built.system, **given)
+        result = simulate(built.system, **keywords)
     elif run == "kinematics":
-        result = kinematics(built.system, **given)
+        result = kinematics(built.system, **keywords)
     elif run == "inverse_dynamics":
-        times: Any = given.get("motion", given.get("t"))
+        times: Any = keywords.get("motion", keywords.get("t"))
         result = kinematics(built.system, times)
     else:
         model = built.system.compile()
@@ -259,7 +259,7 @@ def values_at_end(build: Builder, values: Mapping[str, float], names: Names, run
         if run == "assemble":
             state = assemble(model).state
         elif run == "equilibrium":
-            state = equilibrium(model, **given).state
+            state = equilibrium(model, **keywords).state
         result = Result(model, np.array([state.t]), np.array(state.y)[None])
     reader = Reader(result)
     return np.array([reader.values(output)[-1] for output in outputs])

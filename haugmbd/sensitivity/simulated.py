@@ -486,12 +486,14 @@ class Motion:
 
     def _leap(self, piece: Design, after: Design, segment: Any, following: Any, t: float) -> Leap | None:
         """Return what changes the state between two pieces; None if nothing does."""
-        records = [one for one in self.result.switches if one.t == t]
+        records = [record for record in self.result.switches if record.t == t]
         if len(records) > 1:
             raise UsageError(
                 f"sensitivity through several switches of one instant, t = {t:.9g} s, is not there yet: let one do all."
             )
-        struck = [one for one in self.result.impacts if one.t == t and not (records and one.impulse is records[0].impulse)]
+        struck = [
+            impact for impact in self.result.impacts if impact.t == t and not (records and impact.impulse is records[0].impulse)
+        ]
         if records:
             if struck:
                 raise UsageError(f"sensitivity through a switch and an impact of one instant, t = {t:.9g} s, is not there yet.")
@@ -504,7 +506,7 @@ class Motion:
         free = self.free_of(piece, segment)
 
         def strike(side: Variation, t: float, y: Array) -> Array:
-            contacts = [one for one in contacts_of(side.model) if one.name in names]
+            contacts = [contact for contact in contacts_of(side.model) if contact.name in names]
             state = State.from_y(t, _normalized(y, side.model), side.model.nb + 1)
             y_plus: Array = solve_impulse(read_arguments(side.model, state, (), contacts, (), False)).state.y
             return y_plus
@@ -520,54 +522,31 @@ class Motion:
                 f"sensitivity through a switch that grips ({', '.join(map(repr, record.gripped))}) at the pose of the moment is not there "
                 "yet: lock a joint that was modelled there."
             )
-        free, name_of = self.free_of(piece, segment), record.names
-        if not (
-            record.locked
-            or record.impulse is not None
-            or any(one.set is not None for one in self._switches(self.arguments, name_of))
-        ):
+        free, names = self.free_of(piece, segment), record.names
+        sets = any(switch.set is not None for switch in self._switches(self.arguments, names))
+        if not (record.locked or record.impulse is not None or sets):
             began = {q.key for q, _ in after.model.angles} - {q.key for q, _ in piece.model.angles}
             if not began:
                 return None
 
         def leap(name: str, side: Variation) -> Callable[..., Array]:
             end = after.nominal if side is free.nominal else after.sides(name)[0 if side.step > 0.0 else 1]
-            fired = self._switches(side.arguments if "events" in side.arguments else self.arguments, name_of)
+            fired = self._switches(side.arguments if "events" in side.arguments else self.arguments, names)
+            return partial(_switched, side.model, end.model, fired, bool(record.locked))
 
-            def changed(t: float, y: Array) -> Array:
-                state = State.from_y(t, _normalized(y, side.model), side.model.nb + 1)
-                state = structures_of(side.model).begun(side.model, end.model, state)
-                kicks = [kick for one in fired for kick in one.kick]
-                if kicks or record.locked:
-                    if any(one.pull for one in fired):
-                        state = projected(end.model, end.model.pack(), state)
-                    state = solve_impulse(read_arguments(end.model, state, kicks, (), (), False)).state
-                for one in fired:
-                    state = (
-                        one.set(state)
-                        if callable(one.set)
-                        else state
-                        if one.set is None
-                        else _blocks_set(end.model, one.set, state)
-                    )
-                y_plus: Array = state.y
-                return y_plus
-
-            return changed
-
-        return Leap("switch " + ", ".join(map(repr, name_of)), free, leap)
+        return Leap("switch " + ", ".join(map(repr, names)), free, leap)
 
     @staticmethod
     def _switches(arguments: Mapping[str, Any], names: Sequence[str]) -> list[Any]:
         """Return the switches of these names."""
-        return [one for one in arguments.get("events", ()) if isinstance(one, Switch) and one.name in names]
+        return [event for event in arguments.get("events", ()) if isinstance(event, Switch) and event.name in names]
 
     def _note_separations(self, following: Any) -> None:
         """Note how fast contacts part at the start of a piece."""
-        contacts = [one for one in contacts_of(following.model) if one.name not in following.model.joints]
+        contacts = [contact for contact in contacts_of(following.model) if contact.name not in following.model.joints]
         if contacts:
-            speeds = placed_contacts([one.placed(following.model) for one in contacts]).gap_rates(following.y[:1])[0]
-            self._separation |= {one.name: abs(float(v)) for one, v in zip(contacts, speeds, strict=True)}
+            speeds = placed_contacts([contact.placed(following.model) for contact in contacts]).gap_rates(following.y[:1])[0]
+            self._separation |= {contact.name: abs(float(v)) for contact, v in zip(contacts, speeds, strict=True)}
 
     def _need_closed(self, segment: Any, start: Array | None, tape: Tape) -> None:
         """Raise UsageError if a joint that locks would be open beside the values of the parameters."""
@@ -580,6 +559,27 @@ class Motion:
                     f"parameter {name!r}: a part that closes at t = {segment.t[0]:.9g} s closes at this value only, so that there is no "
                     "derivative. Let the event be that of its gap, or give pull=True."
                 )
+
+
+def _switched(before: Model, after: Model, fired: Sequence[Any], locked: bool, t: float, y: Array) -> Array:
+    """Return the state behind switches that fire at t;  locked: whether joints are locked, which gives an impulse."""
+    # integrated angles and internal states of the parts that are on now
+    state = State.from_y(t, _normalized(y, before), before.nb + 1)
+    state = structures_of(before).begun(before, after, state)
+    # impulses of kicks and locks
+    kicks = [kick for switch in fired for kick in switch.kick]
+    if kicks or locked:
+        if any(switch.pull for switch in fired):
+            state = projected(after, after.pack(), state)
+        state = solve_impulse(read_arguments(after, state, kicks, (), (), False)).state
+    # what the user sets
+    for switch in fired:
+        if callable(switch.set):
+            state = switch.set(state)
+        elif switch.set is not None:
+            state = _blocks_set(after, switch.set, state)
+    y_plus: Array = state.y
+    return y_plus
 
 
 class Leap(NamedTuple):
@@ -685,16 +685,16 @@ def event_of_law(model: Model, name: str) -> bool:
 def guard(side: Variation, arguments: Mapping[str, Any], name: str) -> Callable[..., Any]:
     """Return g(t, y) of an event. Raise UsageError for one that is not known."""
     model, bodies = side.model, side.model.nb + 1
-    found = contact_event(model, name)
-    if found is not None:
-        contact = next(one for one in contacts_of(model) if one.name == found[0])
-        if found[1] == MEETS:
+    event_of_contact = contact_event(model, name)
+    if event_of_contact is not None:
+        contact = next(each for each in contacts_of(model) if each.name == event_of_contact[0])
+        if event_of_contact[1] == MEETS:
             placed = contact.placed(model)
             return lambda t, y: gap_at(placed, State.from_y(t, y, bodies))
         row = model.joints[contact.name].rows[0]
         return lambda t, y: -float(accelerations(model, State.from_y(t, _normalized(y, model), bodies)).lam[row])
     events = side.arguments.get("events", arguments.get("events", ()))
-    event = next((one for one in events if one.name == name), None)
+    event = next((each for each in events if each.name == name), None)
     if event is None:
         raise UsageError(
             f"event {name!r} belongs to the run: sensitivities of its time are not there yet. Give an Event in events=[...]."
@@ -739,25 +739,27 @@ def method_of(design: Design, arguments: dict[str, Any]) -> Any:
     All other formulations solve the same equations: the tangents are those of NewtonEuler(), and steps that differ are refused.
     """
     model = design.model
-    given = choose_integrator(*(arguments.get(name) for name in ("h", "rtol", "atol", "integrator")))
+    integrator = choose_integrator(*(arguments.get(name) for name in ("h", "rtol", "atol", "integrator")))
     formulation = arguments.get("formulation", NEWTON_EULER)
-    rule = resolve_stabilization(formulation, given, arguments.get("stabilization", PROJECTION), PROJECTION)
+    rule = resolve_stabilization(formulation, integrator, arguments.get("stabilization", PROJECTION), PROJECTION)
     if arguments.get("state") is not None:
         raise UsageError(
             "sensitivity starts from the modelled state, which moves with the parameters: leave out state, and build it."
         )
-    if isinstance(given, RungeKutta | EmbeddedRungeKutta):
-        kind, tableau = RUNGE_KUTTA, given.tableau
-    elif isinstance(given, LieRungeKutta):
-        kind, tableau = LIE, given.tableau
-    elif isinstance(given, SemiImplicitEuler):
+    # the steps that the tangents repeat
+    if isinstance(integrator, RungeKutta | EmbeddedRungeKutta):
+        kind, tableau = RUNGE_KUTTA, integrator.tableau
+    elif isinstance(integrator, LieRungeKutta):
+        kind, tableau = LIE, integrator.tableau
+    elif isinstance(integrator, SemiImplicitEuler):
         kind, tableau = SEMI_IMPLICIT, RK4.tableau
-    elif isinstance(given, HEM4):
+    elif isinstance(integrator, HEM4):
         kind, tableau = HALF_EXPLICIT, HEM4_METHOD
     else:
-        return implicit_of(design, given)
+        return implicit_of(design, integrator)
     if type(formulation).__name__ in OTHER_MOTIONS:
         raise UsageError(f"sensitivity with formulation = {formulation!r} is not there yet: take NewtonEuler(), the default.")
+    # the stabilization behind each step
     projects, feedback = type(rule) is Projection, isinstance(rule, Baumgarte | Unstabilized)
     if isinstance(rule, Projection) and projects and rule != Projection(rule.tol):
         raise UsageError(
@@ -774,7 +776,7 @@ def method_of(design: Design, arguments: dict[str, Any]) -> Any:
         )
     slides, spins = MaximalStateSpace(model).places()
     gains = (rule.alpha, rule.beta) if isinstance(rule, Baumgarte) else (0.0, 0.0)
-    return Method(tableau, kind, bool(getattr(given, "products", False)), spins, slides, projects, *map(float, gains))
+    return Method(tableau, kind, bool(getattr(integrator, "products", False)), spins, slides, projects, *map(float, gains))
 
 
 def refuse_what_is_not_smooth(design: Design, arguments: Mapping[str, Any]) -> None:

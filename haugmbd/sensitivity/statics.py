@@ -95,10 +95,10 @@ class Balance:
         F = workspace_array(pack, "F")
         pack.reals[:], F[:] = self._reals, self._F
         if lane >= 0:
-            own = slice(lanes.first[lane], lanes.first[lane + 1])
-            pack.reals[lanes.place[own]] += d * lanes.slope[own]
-            own = slice(lanes.driver_first[lane], lanes.driver_first[lane + 1])
-            F.ravel()[lanes.driver_place[own]] += d * lanes.driver_slope[own]
+            of_lane = slice(lanes.first[lane], lanes.first[lane + 1])
+            pack.reals[lanes.place[of_lane]] += d * lanes.slope[of_lane]
+            of_lane = slice(lanes.driver_first[lane], lanes.driver_first[lane + 1])
+            F.ravel()[lanes.driver_place[of_lane]] += d * lanes.driver_slope[of_lane]
         code = evaluate_rows(pack, self.t, self.moved(x, u))
         if code != OK:
             raise failure(model, pack, code, self.t)
@@ -193,13 +193,13 @@ def eigenvalues(design: Design, arguments: dict[str, Any]) -> tuple[Array, Array
     if wrong:
         raise UsageError(f"run='linearize' has the outputs eigenvalue[k].real and .imag, not {wrong[0]!r}.")
     state = equilibrium(design.model).state if settle else design.model.state()
-    found = linearize(design.model, state, **arguments)
+    linearization = linearize(design.model, state, **arguments)
     design.ran()
-    lam = accelerations(design.model, found.state).lam
-    balance = Balance(design, found.state, lam)
+    lam = accelerations(design.model, linearization.state).lam
+    balance = Balance(design, linearization.state, lam)
     K, C = balance.along_motions()
     dq, dlam = _tangents_of_rest(design, balance, K, settle=settle)
-    values, spectrum = ordered(found.eigenvalues), _spectrum(balance, K, C)
+    values, spectrum = ordered(linearization.eigenvalues), _spectrum(balance, K, C)
     out, jacobian = np.zeros(len(design.outputs)), np.zeros((len(design.outputs), len(design.p)))
     derivatives: dict[int, Array] = {}
     for row, output in enumerate(design.outputs):
@@ -323,12 +323,12 @@ def _change(balance: Balance, lane: int, size: float, along: tuple[Array, Array]
 
 def _along(balance: Balance, q: Array, x: Array) -> Array:
     """Return the displacement that leads to the pose q, then on by x in the bodies' frames there."""
-    found = q + x
+    moved = q + x
     for b in range(balance.model.nb):
-        own = slice(6 * b + 3, 6 * b + 6)
-        if x[own].any() and q[own].any():
-            found[own] = (Rotation.from_rotvec(q[own]) * Rotation.from_rotvec(x[own])).as_rotvec()
-    return found
+        turn = slice(6 * b + 3, 6 * b + 6)
+        if x[turn].any() and q[turn].any():
+            moved[turn] = (Rotation.from_rotvec(q[turn]) * Rotation.from_rotvec(x[turn])).as_rotvec()
+    return moved
 
 
 def _turned(p: Array, theta_bar: Array) -> Array:

@@ -300,25 +300,25 @@ class Design:
 
         A model beside the value, with these parameters moved, must be told, too: there may be a law that does not act at the other values.
         """
-        known, nothing = self.known, frozenset[str]()
-        if known is None or any(a.shape != b.shape for a, b in zip(known.numbers, self.numbers, strict=True)):
+        base, nothing = self.known, frozenset[str]()
+        if base is None or any(a.shape != b.shape for a, b in zip(base.numbers, self.numbers, strict=True)):
             return nothing
         linear = [
-            name for name in self.p if not any(b[dx != 0.0].any() for b, dx in zip(known.bent, known.slopes[name], strict=True))
+            name for name in self.p if not any(b[dx != 0.0].any() for b, dx in zip(base.bent, base.slopes[name], strict=True))
         ]
         steps = {name: step for name, step in self._together().items() if name in linear}
         try:
             beside = self.moved(steps).numbers if steps else self.numbers
         except UsageError:
             return nothing
-        moved = dict(zip(self.p, self.p.values_array - known.x, strict=True))
+        moved = dict(zip(self.p, self.p.values_array - base.x, strict=True))
         far = float(np.abs(np.array(list(moved.values())) / self.p.sizes).max())
         for kind, (x, other, unit) in enumerate(zip(self.numbers, beside, self._units, strict=True)):
             told, further = (
-                start + sum(d * known.slopes[name][kind] for name, d in change.items())
-                for start, change in ((known.numbers[kind], moved), (x, steps))
+                start + sum(d * base.slopes[name][kind] for name, d in change.items())
+                for start, change in ((base.numbers[kind], moved), (x, steps))
             )
-            off = (np.abs(x - told) > (TOLD * far + ROUNDING) * unit) & ~known.bent[kind]
+            off = (np.abs(x - told) > (TOLD * far + ROUNDING) * unit) & ~base.bent[kind]
             off |= np.abs(other - further) > (2.0 * TOLD * TOGETHER + ROUNDING) * unit
             if kind == 0:
                 off[self._frozen] = False
@@ -425,10 +425,10 @@ class Design:
 
     def _curvature(self, plus: Variation, minus: Variation) -> float:
         """Return the largest second difference of the numbers, relative to those of their kind."""
-        found = 0.0
+        largest = 0.0
         for x, high, low, unit in zip(self.numbers, plus.numbers, minus.numbers, self._units, strict=True):
-            found = max(found, float((np.abs(high - 2.0 * x + low) / unit).max(initial=0.0)))
-        return found
+            largest = max(largest, float((np.abs(high - 2.0 * x + low) / unit).max(initial=0.0)))
+        return largest
 
     def _fourth_order(self, name: str, slopes: list[Array], curved: float) -> list[Array] | None:
         """Return derivatives of fourth order from those at STEP and at a step that is WIDER; None where the two tell of no smooth number.
@@ -452,7 +452,7 @@ class Design:
 
         curved: the second difference at STEP
         """
-        found, size = list[list[Array]](), self.p.part(name).size
+        sums, size = list[list[Array]](), self.p.part(name).size
         kink = False
         for relative in SIXTH_STEPS:
             step, total = relative * size, [np.zeros_like(x) for x in self.numbers]
@@ -462,15 +462,15 @@ class Design:
                     part += weight * (high - low) / step
                 if k == 1:  # curvature falls like the square of the step where numbers are smooth, like the step at a kink
                     kink |= curved * (relative / STEP) ** 1.5 > self._curvature(*sides)
-            found.append(total)
-        for a, b, unit in zip(*found, self._units, strict=True):
+            sums.append(total)
+        for a, b, unit in zip(*sums, self._units, strict=True):
             kink |= bool((np.abs(a - b) * size > AGREE * (unit + size * np.abs(a).max(initial=0.0))).any())
         if kink:
             raise UsageError(
                 f"parameter {name!r}: the numbers of the model have no derivative at {self.p[name]!r}; differences at several steps do not "
                 "agree. A kink of build(...), such as abs, max or a rounding, is at this value: move the value, or smooth it."
             )
-        return found[1]
+        return sums[1]
 
     @cached_property
     def lanes(self) -> Lanes:

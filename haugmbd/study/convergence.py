@@ -298,7 +298,7 @@ def convergence(
     steps = positive_numbers("h", h, "convergence", 2)
     check_numbers(None, t_end=t_end, budget=budget)
     check_budget(budget)
-    adaptive = [repr(one.label) for one in chosen if not one.integrator.takes_step]
+    adaptive = [repr(method.label) for method in chosen if not method.integrator.takes_step]
     if adaptive:
         raise UsageError(
             f"convergence needs methods of fixed step, and {', '.join(adaptive)} choose their own: leave them out, or use work_precision."
@@ -316,10 +316,12 @@ def convergence(
         other_arguments(state, project_velocity),
         progress,
     )
-    settings = [Setting(one.label, float(step), one.with_step(float(step))) for one in chosen for step in steps]
-    points, found = study.run(settings)
-    by_label = {one.label: [point for point in points if point.setting.label == one.label] for one in chosen}
+    settings = [Setting(method.label, float(step), method.with_step(float(step))) for method in chosen for step in steps]
+    points, reference_run = study.run(settings)
+    by_label = {method.label: [point for point in points if point.setting.label == method.label] for method in chosen}
     reasons = {(p.setting.label, p.setting.value): p.cell.reason for p in points if p.errors is None}
     reasons |= refused_methods(methods)
     times = next((p.errors.t for p in points if p.errors is not None), np.array([float(t_end)]))
-    return Convergence(tuple(by_label), (*wanted, *(outputs or {})), steps, times, found.uncertainty, reasons, model.name, by_label)
+    return Convergence(
+        tuple(by_label), (*wanted, *(outputs or {})), steps, times, reference_run.uncertainty, reasons, model.name, by_label
+    )

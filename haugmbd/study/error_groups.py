@@ -123,12 +123,12 @@ def group_errors(
     check_same(result, reference)
     at = np.arange(len(result)) if at is None else np.asarray(at, dtype=np.int64)
     exact = at_times(reference, result.t[at])
-    found = GroupErrors(result.t[at], {}, dict(scales_of(reference, wanted, outputs) if scales is None else scales))
+    errors = GroupErrors(result.t[at], {}, dict(scales_of(reference, wanted, outputs) if scales is None else scales))
     for group in wanted:
-        _put(found, group, lambda group=group: DIFFERENCES[group](result, exact, at))  # type: ignore[misc]
+        _put(errors, group, lambda group=group: DIFFERENCES[group](result, exact, at))  # type: ignore[misc]
     for name, output in (outputs or {}).items():
-        _put(found, name, lambda name=name, output=output: _output_errors(name, output, result, exact, at))  # type: ignore[misc]
-    return found
+        _put(errors, name, lambda name=name, output=output: _output_errors(name, output, result, exact, at))  # type: ignore[misc]
+    return errors
 
 
 def scales_of(reference: Result, groups: Iterable[str] = GROUPS, outputs: Outputs | None = None) -> dict[str, float]:
@@ -331,12 +331,12 @@ def _all_wrenches(model: Model, t: Array, y: Array, lam: Array) -> Array:
     x = np.zeros((len(t), 6 * (model.nb + 1 + len(model.tables["EDGES"]))))
     x[:, 6 * (model.nb + 1) :][:, model.slot_of_row] = lam
     nodes = x.reshape(len(t), x.shape[1] // 6, 6)
-    found = np.zeros((len(t), len(model.joints), 6))
+    wrenches_of_joints = np.zeros((len(t), len(model.joints), 6))
     wrenches = JointWrenches(model, t, y, lambda: nodes)
     for k, name in enumerate(model.joints):
-        one = reactions_over_time(wrenches, name, frame="joint")
-        found[:, k, :3], found[:, k, 3:] = one.force, one.torque / model.length
-    return found
+        wrench = reactions_over_time(wrenches, name, frame="joint")
+        wrenches_of_joints[:, k, :3], wrenches_of_joints[:, k, 3:] = wrench.force, wrench.torque / model.length
+    return wrenches_of_joints
 
 
 def _unique(model: Model) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,48 +22,42 @@ LIMIT = "theoretical limit |R(z)| = 1"
 DOUBLE = "alpha = beta: double root, split by the motion"
 
 
-def draw_map(
-    *,
-    alpha: Array,
-    beta: Array,
-    h: float,
-    stable: npt.NDArray[np.bool_],
-    violation: Array,
-    integrator: Integrator,
-    title: str,
-    quantity: str,
-    ax: Axes | None,
-) -> Axes:
-    """Draw the map of one step;  stable, violation: (na, nb), NaN where no run was made.  With a single gain, a curve over the other."""
+class MapOfStep(NamedTuple):
+    """The map of one step h [s] of a method;  stable, violation: (na, nb), NaN where no run was made"""
+
+    alpha: Array
+    beta: Array
+    h: float
+    stable: npt.NDArray[np.bool_]
+    violation: Array
+    integrator: Integrator
+
+    def in_order(self) -> MapOfStep:
+        """Return the map with increasing gains."""
+        rows, columns = np.argsort(self.alpha), np.argsort(self.beta)
+        cells = np.ix_(rows, columns)
+        return self._replace(
+            alpha=self.alpha[rows], beta=self.beta[columns], stable=self.stable[cells], violation=self.violation[cells]
+        )
+
+
+def draw_map(of_step: MapOfStep, *, title: str, quantity: str, ax: Axes | None) -> Axes:
+    """Draw the map of one step.  With a single gain, a curve over the other."""
     ax = axes(ax)
     set_title(ax, title)
-    rows, columns = np.argsort(alpha), np.argsort(beta)
-    stable, violation = stable[np.ix_(rows, columns)], violation[np.ix_(rows, columns)]
-    alpha, beta = alpha[rows], beta[columns]
+    of_step = of_step.in_order()
+    alpha, beta = of_step.alpha, of_step.beta
     if min(len(alpha), len(beta)) == 1:
-        return _curve(ax, alpha, beta, h, stable, violation, integrator, quantity)
-    colors = _colors(ax, alpha, beta, stable, violation, quantity)
-    _limit(ax, alpha, beta, h, integrator)
+        return _curve(ax, of_step, quantity)
+    colors = _colors(ax, of_step, quantity)
+    _limit(ax, of_step)
     low, high = max(alpha.min(), beta.min()), min(alpha.max(), beta.max())
     if low < high:
         both = _fine(np.array([low, high]), low > 0.0)  # many points: the axes may have different scales
         ax.plot(both, both, color="white", linewidth=2.2)
         ax.plot(both, both, color="black", linewidth=1.0, linestyle=":", label=DOUBLE)
     if colors:
-        least = np.where(stable & (alpha > 0.0)[:, None] & (beta > 0.0)[None, :], violation, np.inf)
-        i, j = np.unravel_index(int(least.argmin()), least.shape)
-        if np.isfinite(least[i, j]):
-            ax.plot(
-                alpha[i],
-                beta[j],
-                "*",
-                color="white",
-                markeredgecolor="black",
-                markersize=13,
-                linestyle="none",
-                label="least",
-                clip_on=False,
-            )
+        _mark_least(ax, of_step)
     for axis, values in (("x", alpha), ("y", beta)):
         if is_geometric(values):
             getattr(ax, f"set_{axis}scale")("log")
@@ -74,8 +68,28 @@ def draw_map(
     return ax
 
 
-def _colors(ax: Axes, alpha: Array, beta: Array, stable: npt.NDArray[np.bool_], violation: Array, quantity: str) -> bool:
+def _mark_least(ax: Axes, of_step: MapOfStep) -> None:
+    """Mark the stable gains, none of them zero, with the least violation."""
+    alpha, beta = of_step.alpha, of_step.beta
+    least = np.where(of_step.stable & (alpha > 0.0)[:, None] & (beta > 0.0)[None, :], of_step.violation, np.inf)
+    i, j = np.unravel_index(int(least.argmin()), least.shape)
+    if np.isfinite(least[i, j]):
+        ax.plot(
+            alpha[i],
+            beta[j],
+            "*",
+            color="white",
+            markeredgecolor="black",
+            markersize=13,
+            linestyle="none",
+            label="least",
+            clip_on=False,
+        )
+
+
+def _colors(ax: Axes, of_step: MapOfStep, quantity: str) -> bool:
     """Draw the cells; return whether one is stable."""
+    alpha, beta, _, stable, violation, _ = of_step
     x, y = _edges(alpha), _edges(beta)
     drawn = stable & (violation > 0.0)
     if drawn.any():
@@ -90,8 +104,9 @@ def _colors(ax: Axes, alpha: Array, beta: Array, stable: npt.NDArray[np.bool_], 
     return bool(drawn.any())
 
 
-def _limit(ax: Axes, alpha: Array, beta: Array, h: float, integrator: Integrator) -> None:
+def _limit(ax: Axes, of_step: MapOfStep) -> None:
     """Draw the theoretical limit."""
+    alpha, beta, h, _, _, integrator = of_step
     if not has_stability_function(integrator):
         return
     x, y = (_fine(_edges(values), is_geometric(values)) for values in (alpha, beta))
@@ -103,17 +118,9 @@ def _limit(ax: Axes, alpha: Array, beta: Array, h: float, integrator: Integrator
     ax.plot([], [], color="black", linewidth=2.0, label=LIMIT)
 
 
-def _curve(
-    ax: Axes,
-    alpha: Array,
-    beta: Array,
-    h: float,
-    stable: npt.NDArray[np.bool_],
-    violation: Array,
-    integrator: Integrator,
-    quantity: str,
-) -> Axes:
+def _curve(ax: Axes, of_step: MapOfStep, quantity: str) -> Axes:
     """Draw the violation over the gain that varies."""
+    alpha, beta, h, stable, violation, integrator = of_step
     over_alpha = len(beta) == 1
     x, name, other = (
         (alpha, r"$\alpha$", f"beta = {beta[0]:g} 1/s") if over_alpha else (beta, r"$\beta$", f"alpha = {alpha[0]:g} 1/s")
@@ -160,5 +167,5 @@ def _edges(values: Array) -> Array:
 def _fine(edges: Array, geometric: bool) -> Array:
     """Return points between the first and the last border."""
     low, high = float(edges[0]), float(edges[-1])
-    found: Any = np.geomspace(low, high, FINE) if geometric else np.linspace(low, high, FINE)
-    return np.asarray(found)
+    points: Any = np.geomspace(low, high, FINE) if geometric else np.linspace(low, high, FINE)
+    return np.asarray(points)

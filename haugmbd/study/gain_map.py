@@ -31,7 +31,7 @@ from haugmbd.simulation.arguments import need_no_stops
 from haugmbd.simulation.results.study_data import Columns, StudyData, column
 from haugmbd.simulation.run_methods import NEWTON_EULER
 from haugmbd.simulation.stepping.progress import Progress
-from haugmbd.study.gain_drawing import draw_map
+from haugmbd.study.gain_drawing import MapOfStep, draw_map
 from haugmbd.study.gain_runs import NOT_RUN, GainCell, GainRuns
 from haugmbd.study.method import Method, OwnRun
 from haugmbd.study.signal import signal_name
@@ -118,22 +118,22 @@ class GainMap(StudyData):
     def _columns(self) -> Columns:
         h, a, b = np.meshgrid(np.atleast_1d(self.h), self.alpha, self.beta, indexing="ij")
         names = ("stable", "violation", "spectral_radius")
-        places = list(np.ndindex(self.stable.shape))
-        found = {name: column(np.ravel(x)) for name, x in (("h", h), ("alpha", a), ("beta", b))}
-        found |= {name: column(np.ravel(getattr(self, name))) for name in names}
-        return found | {"reason": column([self.reasons.get(place, "") for place in places])}
+        indices = list(np.ndindex(self.stable.shape))
+        columns = {name: column(np.ravel(x)) for name, x in (("h", h), ("alpha", a), ("beta", b))}
+        columns |= {name: column(np.ravel(getattr(self, name))) for name in names}
+        return columns | {"reason": column([self.reasons.get(index, "") for index in indices])}
 
     def __str__(self) -> str:
         """Return the number of stable cells, the best gains and the notes."""
         size, ran = self.stable.size, int((~np.isnan(self.violation)).sum())
-        found = (
+        cells = (
             f"interrupted by Ctrl-C: {ran} of {size} cells were run, and {{}} of them"
             if self.interrupted
             else f"{{}} of {size} cells"
         )
         lines = [
             f"{self.model_name}: Baumgarte stabilization with {type(self.integrator).__name__}, "
-            f"{found.format(int(self.stable.sum()))} are stable in {self.t_end:g} s"
+            f"{cells.format(int(self.stable.sum()))} are stable in {self.t_end:g} s"
         ]
         if self.best is not None:
             a, b, h, least = self.best
@@ -182,25 +182,24 @@ class GainMap(StudyData):
         k = 0 if h is None else int(np.abs(steps - h).argmin())
         if h is not None and not np.isclose(steps[k], h, rtol=1e-9):
             raise UsageError(f"the map has no step h = {h:g} s: give one of {', '.join(f'{x:g}' for x in steps)}.")
-        return draw_map(
-            alpha=self.alpha,
-            beta=self.beta,
-            h=float(steps[k]),
-            stable=self.stable.reshape(-1, len(self.alpha), len(self.beta))[k],
-            violation=self.violation.reshape(-1, len(self.alpha), len(self.beta))[k],
-            integrator=self.integrator,
-            title=f"{self.model_name}: Baumgarte with {type(self.integrator).__name__}, h = {steps[k]:g} s, {self.t_end:g} s",
-            quantity=self.quantity,
-            ax=ax,
+        of_step = MapOfStep(
+            self.alpha,
+            self.beta,
+            float(steps[k]),
+            self.stable.reshape(-1, len(self.alpha), len(self.beta))[k],
+            self.violation.reshape(-1, len(self.alpha), len(self.beta))[k],
+            self.integrator,
         )
+        title = f"{self.model_name}: Baumgarte with {type(self.integrator).__name__}, h = {steps[k]:g} s, {self.t_end:g} s"
+        return draw_map(of_step, title=title, quantity=self.quantity, ax=ax)
 
 
 def _own_run(method: Method) -> OwnRun:
     """Return the function of a method as an integrator. Raise UsageError unless it takes the step and the gains."""
-    own = method.integrator
-    if not isinstance(own, OwnRun) or not {"h", "alpha", "beta"} <= set(own.keywords):
+    run = method.integrator
+    if not isinstance(run, OwnRun) or not {"h", "alpha", "beta"} <= set(run.keywords):
         raise UsageError(f"gain_map: {method.label!r} must be Method(run=f) with a function f(model, t_end, h, alpha, beta).")
-    return own
+    return run
 
 
 @check_keywords
@@ -266,28 +265,12 @@ def gain_map(
     model = model_given(system, "gain_map")
     need_no_stops(model, "gain_map")
     name = signal_name(model, level)
-    integrator = _own_run(integrator) if isinstance(integrator, Method) else integrator
-    if not isinstance(integrator, OwnRun):
-        Method(formulation=formulation, integrator=integrator, stabilization=Baumgarte(1.0, 1.0))
-    if not integrator.takes_step:
-        raise UsageError(f"gain_map needs a method of fixed step, such as RK4(): {type(integrator).__name__} chooses its steps.")
+    integrator = _stepping(integrator, formulation)
     runs = [GainRuns.of(model, formulation, integrator, float(x), float(t_end), level) for x in steps]
-    places = [(k, i, j) for k in range(len(steps)) for i in range(len(a)) for j in range(len(b))]
-
-    def cell(first: int, last: int) -> list[GainCell]:
-        return [runs[k].cell(float(a[i]), float(b[j])) for k, i, j in places[first:last]]
-
-    found: list[GainCell] = []
-    with Progress(progress, 0, len(places), "runs") as bar:
-        try:
-            for block in in_blocks(len(places), 1, processors(), cell):
-                found += block
-                bar.done()
-        except KeyboardInterrupt:
-            if not found:
-                raise
-    missing = len(places) - len(found)
-    cells = dict(zip(places, [*found, *[GainCell(False, np.nan, NOT_RUN)] * missing], strict=True))
+    indices = list(np.ndindex(len(steps), len(a), len(b)))
+    measured = _run_cells(runs, [(k, float(a[i]), float(b[j])) for k, i, j in indices], progress)
+    missing = len(indices) - len(measured)
+    cells = dict(zip(indices, [*measured, *[GainCell(False, np.nan, NOT_RUN)] * missing], strict=True))
     shape = (len(steps), len(a), len(b))
     stable = np.array([cell.stable for cell in cells.values()]).reshape(shape)
     violation = np.array([cell.violation for cell in cells.values()]).reshape(shape)
@@ -311,6 +294,34 @@ def gain_map(
         float(t_end),
         interrupted=missing > 0,
     )
+
+
+def _stepping(integrator: Integrator | Method, formulation: Formulation) -> Integrator:
+    """Return the method of fixed step. Raise UsageError for others, and unless it goes with the formulation and the stabilization."""
+    integrator = _own_run(integrator) if isinstance(integrator, Method) else integrator
+    if not isinstance(integrator, OwnRun):
+        Method(formulation=formulation, integrator=integrator, stabilization=Baumgarte(1.0, 1.0))
+    if not integrator.takes_step:
+        raise UsageError(f"gain_map needs a method of fixed step, such as RK4(): {type(integrator).__name__} chooses its steps.")
+    return integrator
+
+
+def _run_cells(runs: list[GainRuns], gains: list[tuple[int, float, float]], progress: bool) -> list[GainCell]:
+    """Return the cells of all gains, (step, alpha, beta); after Ctrl-C those so far, or the interrupt if there is none."""
+
+    def block(first: int, last: int) -> list[GainCell]:
+        return [runs[k].cell(alpha, beta) for k, alpha, beta in gains[first:last]]
+
+    cells: list[GainCell] = []
+    with Progress(progress, 0, len(gains), "runs") as bar:
+        try:
+            for ended in in_blocks(len(gains), 1, processors(), block):
+                cells += ended
+                bar.done()
+        except KeyboardInterrupt:
+            if not cells:
+                raise
+    return cells
 
 
 def _best(alpha: Array, beta: Array, steps: Array, stable: npt.NDArray[np.bool_], violation: Array) -> BestGains | None:
@@ -340,7 +351,7 @@ def check_gain_arguments(given: dict[str, tuple[npt.ArrayLike, str, bool]], t_en
 
     given: by name the numbers, their unit, and whether zero is refused
     """
-    faults, found = [], {}
+    faults, arguments = [], {}
     for name, (numbers, unit, positive) in given.items():
         try:
             values = np.atleast_1d(np.asarray(numbers, dtype=np.float64))
@@ -351,11 +362,11 @@ def check_gain_arguments(given: dict[str, tuple[npt.ArrayLike, str, bool]], t_en
             faults.append(f"{name} = {numbers!r} must be finite and {'positive' if positive else 'not negative'} [{unit}]")
         if len(np.unique(values)) < values.size:
             faults.append(f"{name} = {numbers!r} holds a number twice")
-        found[name] = values
+        arguments[name] = values
     if isinstance(t_end, bool) or not isinstance(t_end, int | float | np.number) or not 0.0 < float(t_end) < np.inf:
         faults.append(f"t_end = {t_end!r} must be a positive number of seconds")
     if not is_one_of(level, COLUMN):
         faults.append(f"level is {level!r}: give one of {', '.join(map(repr, COLUMN))}")
     if faults:
         raise UsageError(f"{who}: {'; '.join(faults)}.")
-    return found
+    return arguments

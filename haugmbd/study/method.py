@@ -64,8 +64,8 @@ class OwnRun(Integrator):
     atol: float | None = None
 
     def __repr__(self) -> str:
-        own = [f"{name}={value:g}" for name in ("h", "rtol", "atol") if (value := getattr(self, name)) is not None]
-        return f"{getattr(self.function, '__name__', type(self.function).__name__)}({', '.join(own)})"
+        settings = [f"{name}={value:g}" for name in ("h", "rtol", "atol") if (value := getattr(self, name)) is not None]
+        return f"{getattr(self.function, '__name__', type(self.function).__name__)}({', '.join(settings)})"
 
     @classmethod
     def of(cls, function: Any) -> OwnRun:
@@ -76,21 +76,15 @@ class OwnRun(Integrator):
             parameters = signature(function).parameters.values()
         except (TypeError, ValueError):
             return cls(function)
-        free = [
-            one
-            for one in parameters
-            if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) or one.kind == one.VAR_POSITIONAL
-        ]
-        needed = [
-            one.name for one in parameters if one.default is one.empty and one.kind == one.KEYWORD_ONLY and one.name not in OF_RUNS
-        ]
-        if (len(free) < len(("model", "t_end")) and not any(one.kind == one.VAR_POSITIONAL for one in free)) or needed:
+        free = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) or p.kind == p.VAR_POSITIONAL]
+        needed = [p.name for p in parameters if p.default is p.empty and p.kind == p.KEYWORD_ONLY and p.name not in OF_RUNS]
+        if (len(free) < len(("model", "t_end")) and not any(p.kind == p.VAR_POSITIONAL for p in free)) or needed:
             raise UsageError(
                 f"run = {function!r:.80} must be a function run(model, t_end, ...), with keywords among {', '.join(OF_RUNS)}"
                 + (f"; it needs {', '.join(needed)}." if needed else ".")
             )
-        every = any(one.kind == one.VAR_KEYWORD for one in parameters)
-        named = {one.name: one.default is one.empty for one in parameters}
+        every = any(p.kind == p.VAR_KEYWORD for p in parameters)
+        named = {p.name: p.default is p.empty for p in parameters}
         return cls(
             function,
             tuple(name for name in OF_RUNS if every or name in named),
@@ -99,17 +93,17 @@ class OwnRun(Integrator):
 
     def result(self, model: Model, t_end: float, label: str, **more: Any) -> Result:
         """Call the function, and return what it returns as a Result with its CPU time. Raise UsageError if it is none."""
-        given = {name: value for name, value in more.items() if name in self.keywords and value is not None}
-        given |= {
+        keywords = {name: value for name, value in more.items() if name in self.keywords and value is not None}
+        keywords |= {
             name: value for name in ("h", "rtol", "atol") if (value := getattr(self, name)) is not None and name in self.keywords
         }
         began = time.process_time()
-        found = self.function(model, t_end, **given)
+        returned = self.function(model, t_end, **keywords)
         cpu = time.process_time() - began
-        if not isinstance(found, Result):
-            found = _result_of(model, found, label)
-        cost = found.counters if found.counters.steps else replace(found.counters, steps=max(len(found.t) - 1, 0))
-        made = replace(found, counters=replace(cost, cpu=cpu), settings={**found.settings, "integrator": label})
+        if not isinstance(returned, Result):
+            returned = _result_of(model, returned, label)
+        cost = returned.counters if returned.counters.steps else replace(returned.counters, steps=max(len(returned.t) - 1, 0))
+        made = replace(returned, counters=replace(cost, cpu=cpu), settings={**returned.settings, "integrator": label})
         return made if more.get("t_eval") is None else made.resample(np.atleast_1d(more["t_eval"]))
 
     def batches(self, problem: Any, k1: Array, t_end: float) -> Iterator[Any]:
@@ -124,8 +118,8 @@ class OwnRun(Integrator):
         return self
 
     def with_arguments(self, h: float | None, rtol: float | None, atol: float | None) -> Self:
-        given: dict[str, Any] = {"h": h, "rtol": rtol, "atol": atol}
-        return replace(self, **{name: x for name, x in given.items() if x is not None and name in self.keywords})
+        arguments: dict[str, Any] = {"h": h, "rtol": rtol, "atol": atol}
+        return replace(self, **{name: x for name, x in arguments.items() if x is not None and name in self.keywords})
 
     def check(self, span: float) -> None:
         """Raise UsageError if a keyword without a default has no value."""
@@ -160,11 +154,11 @@ class OwnRun(Integrator):
         return RTOL if self.rtol is None else self.rtol, ATOL if self.atol is None else self.atol
 
 
-def _result_of(model: Model, found: Any, label: str) -> Result:
+def _result_of(model: Model, returned: Any, label: str) -> Result:
     """Return (t, y), or (t, y, u_dot, lam), as a Result. Raise UsageError if it is neither."""
-    if not isinstance(found, tuple) or len(found) not in (STATES, WITH_FORCES):
-        raise UsageError(f"{label!r} returned {type(found).__name__}: return a Result, (t, y), or (t, y, u_dot, lam).")
-    t, y, *forces = (np.asarray(part, dtype=np.float64) for part in found)
+    if not isinstance(returned, tuple) or len(returned) not in (STATES, WITH_FORCES):
+        raise UsageError(f"{label!r} returned {type(returned).__name__}: return a Result, (t, y), or (t, y, u_dot, lam).")
+    t, y, *forces = (np.asarray(part, dtype=np.float64) for part in returned)
     if not forces:
         return Result(model, t, y)
     shapes = (len(t), model.nb + 1, 6), (len(t), model.nc)
@@ -268,18 +262,25 @@ class Method:
 
     def completed(self, h: float | None = None, rtol: float | None = None, atol: float | None = None) -> Self:
         """Return the same method; an integrator without a step or tolerances of its own gets these, as far as it takes them."""
-        own: Any = self.integrator
-        if isinstance(own, OwnRun):
-            given = {"h": h, "rtol": rtol, "atol": atol}
-            return self._with(own.with_arguments(**{name: x if getattr(own, name) is None else None for name, x in given.items()}))
-        if getattr(own, "h", None) is not None:
+        method: Any = self.integrator
+        if isinstance(method, OwnRun):
+            numbers = {"h": h, "rtol": rtol, "atol": atol}
+            return self._with(
+                method.with_arguments(**{name: x if getattr(method, name) is None else None for name, x in numbers.items()})
+            )
+        if getattr(method, "h", None) is not None:
             return self
-        said = [name for name in ("rtol", "atol") if not isinstance(getattr(own, name, DefaultNumber(0.0)), DefaultNumber)]
+        said = [name for name in ("rtol", "atol") if not isinstance(getattr(method, name, DefaultNumber(0.0)), DefaultNumber)]
         asked = rtol is not None or atol is not None
-        if own.takes_step and h is not None and not said and not (own.takes_tolerances and asked and own.adaptive_by_default):
-            return self._with(own.with_arguments(h, None, None))
-        if own.takes_tolerances:
-            return self._with(own.with_arguments(None, None if "rtol" in said else rtol, None if "atol" in said else atol))
+        if (
+            method.takes_step
+            and h is not None
+            and not said
+            and not (method.takes_tolerances and asked and method.adaptive_by_default)
+        ):
+            return self._with(method.with_arguments(h, None, None))
+        if method.takes_tolerances:
+            return self._with(method.with_arguments(None, None if "rtol" in said else rtol, None if "atol" in said else atol))
         return self
 
     def _with(self, integrator: Integrator) -> Self:
@@ -389,10 +390,10 @@ def usual_rule(integrator: Integrator, rule: Stabilization | None) -> Stabilizat
     return None if usual or isinstance(rule, Unstabilized) else rule
 
 
-def no_method(given: Any) -> str:
+def no_method(part: Any) -> str:
     """Return the words for what is given in place of a Method; of an integrator, or its class or name, they tell what is meant."""
-    own = repr(given) if isinstance(given, Integrator) else "..."
-    return f"{given!r:.80} is not a Method: give mbd.Method(integrator={own}){object_meant(given, Integrator)}"
+    text = repr(part) if isinstance(part, Integrator) else "..."
+    return f"{part!r:.80} is not a Method: give mbd.Method(integrator={text}){object_meant(part, Integrator)}"
 
 
 def check_parts(formulation: Any, integrator: Any, stabilization: Any) -> None:
@@ -437,17 +438,17 @@ def short(part: Any) -> str:
     return f"{name}({', '.join(said)})" if said else name
 
 
-def _chosen(name: str, given: Any, kind: type[Any], every: tuple[Any, ...]) -> tuple[Any, ...]:
+def _chosen(name: str, choice: Any, kind: type[Any], every: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the objects that an argument selects."""
-    if isinstance(given, str) and given == "all":
+    if isinstance(choice, str) and choice == "all":
         return every
-    if isinstance(given, str | kind | type) or not isinstance(given, Iterable):
-        raise UsageError(f'{name} = {given!r} must be a list of objects, or "all".')
-    chosen = tuple(given)
+    if isinstance(choice, str | kind | type) or not isinstance(choice, Iterable):
+        raise UsageError(f'{name} = {choice!r} must be a list of objects, or "all".')
+    chosen = tuple(choice)
     if not chosen:
         raise UsageError(f"{name} is empty: give at least one, or leave it out.")
-    for one in chosen:
-        parts = {"formulations": NEWTON_EULER, "integrators": DormandPrince(), "stabilizations": None} | {name: one}
+    for part in chosen:
+        parts = {"formulations": NEWTON_EULER, "integrators": DormandPrince(), "stabilizations": None} | {name: part}
         check_parts(*parts.values())
     return chosen
 
@@ -464,7 +465,7 @@ def _all_rules() -> tuple[Stabilization, ...]:
 
 def _once(items: Iterable[T]) -> tuple[T, ...]:
     """Return the items in their order, each label once."""
-    found: dict[str, T] = {}
+    by_label: dict[str, T] = {}
     for item in items:
-        found.setdefault(item.label, item)  # type: ignore[attr-defined]
-    return tuple(found.values())
+        by_label.setdefault(item.label, item)  # type: ignore[attr-defined]
+    return tuple(by_label.values())

@@ -41,17 +41,17 @@ def method_from(text: str) -> Method:
         raise UsageError(
             f"method {text!r} cannot be read{hint}: write parts joined by +, such as 'NullSpace + RK4(h=1e-3)'."
         ) from None
-    given: dict[str, Any] = {}
+    parts: dict[str, Any] = {}
     for node in _summands(tree):
         part = _value(node, text)
         kinds = ["stabilization"] if part is None else [name for name, kind in PARTS.items() if isinstance(part, kind)]
         if not kinds:
             raise UsageError(f"method {text!r}: {ast.unparse(node)} is not a formulation, integrator or stabilization.")
-        if kinds[0] in given:
+        if kinds[0] in parts:
             raise UsageError(f"method {text!r} has two parts of one kind ({kinds[0]}).")
-        given[kinds[0]] = part
+        parts[kinds[0]] = part
     try:
-        return Method(**given)
+        return Method(**parts)
     except HaugmbdError as error:
         raise UsageError(f"method {text!r}: {error}") from error
 

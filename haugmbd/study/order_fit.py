@@ -99,12 +99,12 @@ def fit_order(h: Array, errors: Array, uncertainty: float, steps: Array) -> Fitt
         flags[k] = COARSE
     counting = [k for k, flag in enumerate(flags) if not flag]
     line = _line(h, errors, counting) if len(counting) > 1 else Fitted(np.nan, np.nan, np.nan, np.nan)
-    found = FittedOrder(line.slope)
-    found.confidence, found.constant = line.half, float(np.exp(line.offset))
-    found.h, found.errors, found.flags = h, errors, tuple(flags)
+    fitted = FittedOrder(line.slope)
+    fitted.confidence, fitted.constant = line.half, float(np.exp(line.offset))
+    fitted.h, fitted.errors, fitted.flags = h, errors, tuple(flags)
     with np.errstate(all="ignore"):
-        found.local = np.diff(np.log(errors)) / np.diff(np.log(h))
-    return found
+        fitted.local = np.diff(np.log(errors)) / np.diff(np.log(h))
+    return fitted
 
 
 def slope_of(x: Array, y: Array) -> tuple[float, float]:

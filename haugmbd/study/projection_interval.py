@@ -117,10 +117,10 @@ class ProjectionInterval(StudyData):
     _grid = ("every",)
 
     def _columns(self) -> Columns:
-        found = {"every": column(self.every)} | {f"violation_{level}": column(x) for level, x in self.violation.items()}
-        found |= {f"error_{group}": column(x) for group, x in self.errors.items()}
-        found |= {name: column(getattr(self, name)) for name in ("energy_drift", "factorizations", "projections", "cpu")}
-        return found | {"reason": column([self.reasons.get(int(n), "") for n in self.every])}
+        columns = {"every": column(self.every)} | {f"violation_{level}": column(x) for level, x in self.violation.items()}
+        columns |= {f"error_{group}": column(x) for group, x in self.errors.items()}
+        columns |= {name: column(getattr(self, name)) for name in ("energy_drift", "factorizations", "projections", "cpu")}
+        return columns | {"reason": column([self.reasons.get(int(n), "") for n in self.every])}
 
     def __str__(self) -> str:
         """Return a table: violations, energy drift, errors and cost."""

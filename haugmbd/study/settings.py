@@ -151,24 +151,24 @@ def other_arguments(state: State | None, project_velocity: bool) -> dict[str, An
 
 def listed_methods(methods: Any, who: str) -> list[Method]:
     """Return the methods.  Raise UsageError for what is not a method, and for labels that occur twice."""
-    given = (
+    listed = (
         [methods]
         if isinstance(methods, Method)
         else list(methods)
         if isinstance(methods, Iterable) and not isinstance(methods, np.ndarray)
         else [methods]
     )
-    wrong = [no_method(one) for one in given if not isinstance(one, Method)]
-    labels = [one.label for one in given if isinstance(one, Method)]
+    wrong = [no_method(method) for method in listed if not isinstance(method, Method)]
+    labels = [method.label for method in listed if isinstance(method, Method)]
     wrong += [
         f"{labels.count(label)} methods have the label {label!r}: give each its own, Method(..., label=...)"
         for label in dict.fromkeys(label for label in labels if labels.count(label) > 1)
     ]
-    if not given:
+    if not listed:
         wrong.append("there is no method: give at least one")
     if wrong:
         raise UsageError(f"{who}: {'; '.join(wrong)}.")
-    return given
+    return listed
 
 
 def refused_methods(methods: Any) -> dict[tuple[str, float], str]:

@@ -95,10 +95,10 @@ class ToleranceMap(StudyData):
 
     def _columns(self) -> Columns:
         rtol, atol = np.meshgrid(self.rtol, self.atol, indexing="ij")
-        found = {"rtol": column(rtol.ravel()), "atol": column(atol.ravel())} | {
+        columns = {"rtol": column(rtol.ravel()), "atol": column(atol.ravel())} | {
             n: column(x.ravel()) for n, x in self.values.items()
         }
-        return found | {"reason": column([self.reasons.get(place, "") for place in np.ndindex(rtol.shape)])}
+        return columns | {"reason": column([self.reasons.get(place, "") for place in np.ndindex(rtol.shape)])}
 
     def __str__(self) -> str:
         """Return a table of the errors in positions, or in the first group, and the steps."""

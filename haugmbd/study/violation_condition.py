@@ -217,11 +217,11 @@ def singular_values(rows: Rows, kept: Ints) -> Array:
 
 def extreme_singular_values(rows: Rows, kept: Ints) -> tuple[float, float]:
     """Return the largest and the smallest singular value of the scaled rows."""
-    found = _sparse_extremes(rows, kept) if len(kept) > DENSE else None
-    if found is None or found[1] <= WELL * found[0]:
+    extremes = _sparse_extremes(rows, kept) if len(kept) > DENSE else None
+    if extremes is None or extremes[1] <= WELL * extremes[0]:
         sigma = singular_values(rows, kept)
         return float(sigma[0]), float(sigma[-1])
-    return found
+    return extremes
 
 
 def _sparse_extremes(rows: Rows, kept: Ints) -> tuple[float, float] | None:

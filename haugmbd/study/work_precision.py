@@ -234,6 +234,13 @@ def takes_tolerances(method: Method) -> bool:
     return integrator.adaptive if isinstance(integrator, FixedOrAdaptive) else integrator.takes_tolerances
 
 
+def _settings(method: Method, tolerances: Array, steps: Array) -> list[Setting]:
+    """Return a method with each of its tolerances, or with each step."""
+    if takes_tolerances(method):
+        return [Setting(method.label, float(x), method.with_tolerances(float(x), ATOL_PART * float(x))) for x in tolerances]
+    return [Setting(method.label, float(x), method.with_step(float(x))) for x in steps]
+
+
 @check_keywords
 def work_precision(
     system: System | Model,
@@ -305,18 +312,13 @@ def work_precision(
     check_budget(budget)
     check_counts(repeats=repeats)
     tolerances = positive_numbers("rtol", rtol, "work_precision")
-    fixed = [repr(one.label) for one in chosen if not takes_tolerances(one)]
+    fixed = [repr(method.label) for method in chosen if not takes_tolerances(method)]
     if fixed and h is None:
         raise UsageError(f"work_precision: {', '.join(fixed)} take a fixed step: give h, such as h=[4e-3, 2e-3, 1e-3].")
     steps = np.zeros(0) if h is None else positive_numbers("h", h, "work_precision")
     model = model_given(system, "work_precision")
     need_no_stops(model, "work_precision")
-    settings = []
-    for one in chosen:
-        if takes_tolerances(one):
-            settings += [Setting(one.label, float(x), one.with_tolerances(float(x), ATOL_PART * float(x))) for x in tolerances]
-        else:
-            settings += [Setting(one.label, float(x), one.with_step(float(x))) for x in steps]
+    settings = [setting for method in chosen for setting in _settings(method, tolerances, steps)]
     study = SharedRun(
         model,
         float(t_end),
@@ -328,13 +330,13 @@ def work_precision(
         other_arguments(state, project_velocity),
         progress,
     )
-    points, found = study.run(settings)
-    by_label = {one.label: [point for point in points if point.setting.label == one.label] for one in chosen}
+    points, reference_run = study.run(settings)
+    by_label = {method.label: [point for point in points if point.setting.label == method.label] for method in chosen}
     return WorkPrecision(
         tuple(by_label),
         (*wanted, *(outputs or {})),
         {label: np.array([point.setting.value for point in those]) for label, those in by_label.items()},
-        found.uncertainty,
+        reference_run.uncertainty,
         {(p.setting.label, p.setting.value): p.cell.reason for p in points if p.errors is None} | refused_methods(methods),
         model.name,
         by_label,

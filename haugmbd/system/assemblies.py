@@ -89,11 +89,11 @@ def every_part(system: Any) -> Iterator[Any]:
 
 def remove_parts(system: Any, parts: tuple[Any, ...]) -> None:
     """Take parts out of a system. Raise UsageError if one is not in it, or if others need it, by name."""
-    own = {id(part) for part in parts}
-    own |= {id(load) for load in system.loads if isinstance(load, MassInTime) and id(load.body) in own}
+    removed = {id(part) for part in parts}
+    removed |= {id(load) for load in system.loads if isinstance(load, MassInTime) and id(load.body) in removed}
     for load in (part for part in parts if isinstance(part, ForceElement)):
-        own.update(id(part) for part in load.parts())
-        own.add(id(getattr(load, "rope", load)))
+        removed.update(id(part) for part in load.parts())
+        removed.add(id(getattr(load, "rope", load)))
     there = {id(part) for part in every_part(system)} | {id(load.rope) for load in system.loads if hasattr(load, "rope")}
     for part in parts:
         if id(part) not in there:
@@ -102,14 +102,16 @@ def remove_parts(system: Any, parts: tuple[Any, ...]) -> None:
             )
     made_by = {id(part): load for load in system.loads for part in load.parts()}  # such as the rotor of a motor
     for user in every_part(system):
-        used = [part for part in needed_by(user) if id(part) in own and id(user) not in own]
-        if used and id(getattr(user, "rope", user)) not in own:
+        used = [part for part in needed_by(user) if id(part) in removed and id(user) not in removed]
+        if used and id(getattr(user, "rope", user)) not in removed:
             names, user = ", ".join(dict.fromkeys(repr(part.name) for part in used)), made_by.get(id(user), user)
             raise UsageError(
                 f"system.remove: {user.name!r} needs {names}. Remove {user.name!r} first, or both: system.remove([...])."
             )
     for parts_of_kind in (system.bodies, system.joints, system.loads, system.contacts, system.blocks, system.sensors):
-        kept: list[Any] = [part for part in parts_of_kind if id(part) not in own and id(getattr(part, "rope", part)) not in own]
+        kept: list[Any] = [
+            part for part in parts_of_kind if id(part) not in removed and id(getattr(part, "rope", part)) not in removed
+        ]
         parts_of_kind[:] = kept
     system.put_off(())
     system.put_off(())

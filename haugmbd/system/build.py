@@ -16,7 +16,7 @@ from haugmbd.constraints.base import Primitive
 from haugmbd.constraints.joint import Joint
 from haugmbd.control.diagram.network import Network
 from haugmbd.forces.base import ForceElement
-from haugmbd.model.compiling.compile import compile_tables
+from haugmbd.model.compiling.compile import Compiled, compile_tables
 from haugmbd.model.compiling.equations import Given
 from haugmbd.model.compiling.numbering import StateLayout
 from haugmbd.model.dependent_rows import Redundancy
@@ -56,15 +56,7 @@ def build_model(
     compiled = compile_tables(bodies, joints, taken, loads, gravity, solver, network, layout, dropped)
     first, slots, sides = compiled.equations.first, compiled.edges.slot, compiled.edges.side.astype(np.int8)
     slots.flags.writeable = sides.flags.writeable = False
-    entry = _EntryMaker(bodies)
-    labels: Sequence[RowLabel]
-    entries: Mapping[str, JointEntry]
-    if any(own is None for own in taken):  # many joints
-        labels, entries = RowLabels(joints, first, taken), JointEntries(joints, first, entry)
-    else:
-        labels = tuple([RowLabel(joint.name, p) for joint, own in zip(joints, taken, strict=True) for p in own or ()])
-        rows, ends = np.arange(len(labels)), first.tolist()
-        entries = {joint.name: entry(joint, rows[start:end]) for joint, (start, end) in zip(joints, pairwise(ends), strict=True)}
+    labels, entries = _labels_and_entries(bodies, joints, taken, first)
     return Model(
         name=name,
         bodies=tuple(bodies),
@@ -79,14 +71,7 @@ def build_model(
         force_callbacks=compiled.force_callbacks,
         jacobian_callbacks=compiled.jacobian_callbacks,
         angles=compiled.angles if layout is None else _used(compiled.angles, loads, labels),
-        y0=frozen_y0(
-            [part for b in bodies for part in (b.r, b.p, b.v, b.omega_bar)],
-            [
-                *(x for load in every for x in load.angles0()),
-                *(q.q0 for q, _ in compiled.angles),
-                *compiled.states,
-            ],
-        ),
+        y0=_start(bodies, every, compiled),
         redundancy=redundancy or unexamined(labels),
         explainer=explain_model,
         warnings=warnings,
@@ -97,13 +82,33 @@ def build_model(
     )
 
 
+def _labels_and_entries(
+    bodies: Sequence[Body], joints: Sequence[Joint], taken: Given, first: Ints
+) -> tuple[Sequence[RowLabel], Mapping[str, JointEntry]]:
+    """Return the labels of all rows, and the joints by name; of many joints they are made when they are read."""
+    entry = _EntryMaker(bodies)
+    if any(rows is None for rows in taken):  # many joints
+        return RowLabels(joints, first, taken), JointEntries(joints, first, entry)
+    labels = tuple([RowLabel(joint.name, p) for joint, rows in zip(joints, taken, strict=True) for p in rows or ()])
+    numbers, ends = np.arange(len(labels)), first.tolist()
+    return labels, {
+        joint.name: entry(joint, numbers[start:end]) for joint, (start, end) in zip(joints, pairwise(ends), strict=True)
+    }
+
+
+def _start(bodies: Sequence[Body], loads: Sequence[ForceElement], compiled: Compiled) -> Array:
+    """Return the initial state: of bodies, integrated angles and internal states."""
+    angles = [*(x for load in loads for x in load.angles0()), *(q.q0 for q, _ in compiled.angles)]
+    return frozen_y0([part for b in bodies for part in (b.r, b.p, b.v, b.omega_bar)], [*angles, *compiled.states])
+
+
 def _used(
     angles: tuple[tuple[Any, int], ...], loads: Sequence[ForceElement], labels: Sequence[RowLabel]
 ) -> tuple[tuple[Any, int], ...]:
     """Return the angles that loads and couplings of a model read: those of parts that are off have a place in the state, and no rate."""
     keys = {q.key for load in loads for q in load.coordinates()}
     keys |= {q.key for label in labels for q, *_ in getattr(label.primitive, "terms", ())}
-    return tuple(one for one in angles if one[0].key in keys)
+    return tuple(angle for angle in angles if angle[0].key in keys)
 
 
 class _EntryMaker:

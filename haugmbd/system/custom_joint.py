@@ -36,15 +36,15 @@ class JointLike(Protocol):
 class Wrapped(Joint):
     """A joint of the user: its equations when it was added; reactions act at the first point on each body."""
 
-    def __init__(self, given: JointLike) -> None:
-        self.given = given
-        self._primitives, self.broken = read_primitives(given)
+    def __init__(self, joint: JointLike) -> None:
+        self.given = joint
+        self._primitives, self.broken = read_primitives(joint)
         if not self._primitives:
             nowhere = Frame(Body.ground("nowhere"), np.zeros(3))
-            super().__init__(given.name, nowhere, nowhere)
+            super().__init__(joint.name, nowhere, nowhere)
             return
         first = self._primitives[0]
-        super().__init__(given.name, Frame(first.i, self._point(first.i)), Frame(first.j, self._point(first.j)))
+        super().__init__(joint.name, Frame(first.i, self._point(first.i)), Frame(first.j, self._point(first.j)))
 
     def _point(self, body: Body) -> object:
         """Return the first point that a row with a force reads on `body`; its centre of mass if there is none."""

@@ -197,7 +197,7 @@ def _in_plane(model: Model, plane: Plane) -> Model:
     given: Sequence[tuple[Primitive, ...]] = [
         tuple(model.labels[row].primitive for row in entry.rows.tolist() if along[row]) for entry in model.joints.values()
     ]
-    found = build_model(
+    flat = build_model(
         model.name,
         model.bodies,
         joints,
@@ -206,12 +206,12 @@ def _in_plane(model: Model, plane: Plane) -> Model:
         given=given,
         contacts=model.contacts,
     )
-    if not np.array_equal(found.y0, model.y0):  # a row that went away has counted an angle
+    if not np.array_equal(flat.y0, model.y0):  # a row that went away has counted an angle
         return model
-    found = found.with_redundancy(model.redundancy.rule, model.redundancy.given)
-    found = redundant_at(found, found.state()) if found.nc else found
-    found.tables.reals[found.tables.place("LENGTH")[0]] = model.length
-    return replace(found, planar=model.planar)
+    flat = flat.with_redundancy(model.redundancy.rule, model.redundancy.given)
+    flat = redundant_at(flat, flat.state()) if flat.nc else flat
+    flat.tables.reals[flat.tables.place("LENGTH")[0]] = model.length
+    return replace(flat, planar=model.planar)
 
 
 def _text(x: Array) -> str:

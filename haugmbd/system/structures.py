@@ -144,11 +144,13 @@ class Structures:
 
     def named(self, name: str, who: str) -> Any:
         """Return the part of this name. Raise UsageError, with the nearest name, if there is none, or more than one."""
-        found = [part for part in self.parts.parts if part.name == name]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise UsageError(f"{who}: {len(found)} parts of {self.initial.name!r} are named {name!r}: give each a name of its own.")
+        same_name = [part for part in self.parts.parts if part.name == name]
+        if len(same_name) == 1:
+            return same_name[0]
+        if same_name:
+            raise UsageError(
+                f"{who}: {len(same_name)} parts of {self.initial.name!r} are named {name!r}: give each a name of its own."
+            )
         known = [part.name for part in self.parts.parts]
         hint = did_you_mean(name, known) or f"; it has {', '.join(map(repr, known)) or 'none'}"
         raise UsageError(f"{who}: {self.initial.name!r} has no joint, load or contact {name!r}{hint}.")
@@ -177,9 +179,9 @@ class Structures:
 
     def _forget_some(self) -> None:
         """Forget the oldest of the structures with held joints, beyond the number that is kept."""
-        held = [one for one in self._models if one.held]
-        for one in held[: max(0, len(held) - MOST_HELD + 1)]:
-            del self._models[one]
+        held = [structure for structure in self._models if structure.held]
+        for structure in held[: max(0, len(held) - MOST_HELD + 1)]:
+            del self._models[structure]
 
     def _compiled(self, structure: Structure, state: State) -> Model:
         """Return a new model of a structure."""
@@ -238,12 +240,12 @@ class Structures:
         for entry in after.loads:
             if id(entry.load) in was:
                 continue
-            own = slice(entry.angle, entry.angle + entry.load.angles)
-            angles[own] = tail0[own]
+            of_load = slice(entry.angle, entry.angle + entry.load.angles)
+            angles[of_load] = tail0[of_load]
             if entry.load.turn_markers():
                 angles[entry.angle] = _angle_of(entry.load.turn_markers(), states, float(state.angles[entry.angle]))
-            place = first - after.n_states + entry.state
-            inner = slice(place, place + len(entry.load.states()))
+            first_state = first - after.n_states + entry.state
+            inner = slice(first_state, first_state + len(entry.load.states()))
             angles[inner] = tail0[inner]
         return state.replace(angles=angles)
 

@@ -204,20 +204,11 @@ class System(Compilable):
             if part.in_time is not None and not part.faults():
                 self.loads.append(MassInTime(part))
         elif isinstance(part, ForceElement):
-            for own in part.parts():
-                self.add(own)
-            self.loads.append(part)
-            if isinstance(part, JointFriction) and part.shape == CYLINDRICAL:
-                self._put_in_threads((part,), self.joints)
+            self._add_force(part)
         elif isinstance(part, Contact):
             self.contacts.append(part)
         elif isinstance(part, Contacts):
-            for member in part.members(self.bodies, self.joints):
-                if isinstance(member, Contact):
-                    self.contacts.append(member)
-                else:
-                    self.loads.append(member)
-            self._contact_groups.append(part)
+            self._add_contacts(part)
         elif isinstance(part, Block):
             self.blocks.append(part)
         elif not isinstance(part, Joint) and isinstance(part, SensorLike) and not isinstance(part, type):
@@ -225,23 +216,44 @@ class System(Compilable):
         elif isinstance(part, type):
             raise UsageError(f"system.add got the class {part.__name__}, not an object made by it. {ACCEPTED}")
         else:
-            joint = self._as_joint(part)
-            joint.put_on_ground(self.ground)
-            frozen_part(joint)
-            if not active:
-                joint.__dict__["active"] = False
-            if not joint.may_be_slack:
-                self.joints.append(joint)
-                if lead_of(joint) != 0.0:
-                    self._put_in_threads(self.loads, (joint,))
-                return part
-            self.loads.append(SlackRope(joint))
-            if not joint.active:
-                self._off = (*self._off, self.loads[-1])
+            self._add_joint(part, active)
             return part
         if not active:
             self._off = (*self._off, part)
         return part
+
+    def _add_force(self, load: ForceElement) -> None:
+        """Add a force element behind the parts that it consists of."""
+        for part in load.parts():
+            self.add(part)
+        self.loads.append(load)
+        if isinstance(load, JointFriction) and load.shape == CYLINDRICAL:
+            self._put_in_threads((load,), self.joints)
+
+    def _add_contacts(self, group: Contacts) -> None:
+        """Add the members of a group of contacts: rigid contacts, and contacts that are forces."""
+        for member in group.members(self.bodies, self.joints):
+            if isinstance(member, Contact):
+                self.contacts.append(member)
+            else:
+                self.loads.append(member)
+        self._contact_groups.append(group)
+
+    def _add_joint(self, part: Any, active: bool) -> None:
+        """Add a joint, or the load of a rope that may be slack, which is no row while it is."""
+        joint = self._as_joint(part)
+        joint.put_on_ground(self.ground)
+        frozen_part(joint)
+        if not active:
+            joint.__dict__["active"] = False
+        if joint.may_be_slack:
+            self.loads.append(SlackRope(joint))
+            if not joint.active:
+                self._off = (*self._off, self.loads[-1])
+            return
+        self.joints.append(joint)
+        if lead_of(joint) != 0.0:
+            self._put_in_threads(self.loads, (joint,))
 
     @staticmethod
     def _put_in_threads(loads: Sequence[ForceElement], joints: Sequence[Joint]) -> None:
@@ -314,11 +326,11 @@ class System(Compilable):
 
     def __getitem__(self, name: str) -> Any:
         """Return the part of this name. Raise UsageError, with the nearest name, if there is none or more than one."""
-        found = [part for other, part in self._parts() if other == name]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise UsageError(f"system {self.name!r} has {len(found)} parts named {name!r}. Keep what system.add(...) returned.")
+        same_name = [part for other, part in self._parts() if other == name]
+        if len(same_name) == 1:
+            return same_name[0]
+        if same_name:
+            raise UsageError(f"system {self.name!r} has {len(same_name)} parts named {name!r}. Keep what system.add(...) returned.")
         names = [other for other, _ in self._parts()]
         near = get_close_matches(str(name), names, n=1)
         hint = f"Did you mean {near[0]!r}?" if near else f"It has {', '.join(map(repr, names[:12]))}{', ...' * (len(names) > 12)}."
@@ -444,41 +456,46 @@ class System(Compilable):
         checked = checked._replace(examined=None)  # of many rows it is large
         if checked.rows is None:
             raise ModelError(checked.faults)
+        # a tree has no rows that depend on others
         dropped = checked.redundancy.joints if checked.redundancy is not None else ()
         if solver in (TREE, TREES_ON_BLOCKS) and dropped:
             names = ", ".join(map(repr, dropped))
             raise UsageError(f"solver = {solver!r} does not serve this model: rows of {names} depend on others. {LEAVE}")
         no_tree = bool(dropped) and checked.model is not None and checked.model.solver in (TREE, TREES_ON_BLOCKS)
-        found = (
-            {"warnings": checked.notes}
-            if checked.redundancy is None
-            else {"warnings": checked.notes, "redundancy": checked.redundancy}
-        )
-        if checked.model is not None and not (
-            self.loads or checked.network or no_tree or self.layout or leaves_out(checked.model, checked.redundancy)
-        ):  # it is whole
-            model = checked.model.changed(**found, contacts=tuple(self.contacts))
-        else:
-            gravity = np.array(self.gravity, dtype=np.float64)
-            model = build_model(
-                self.name,
-                self.bodies,
-                self.joints,
-                self.loads,
-                gravity,
-                **found,
-                solver=BLOCK if no_tree else solver,
-                equations=equations,
-                network=checked.network,
-                contacts=tuple(self.contacts),
-                layout=self.layout,
-            )
+        model = self._built(checked, equations, BLOCK if no_tree else solver, may_be_whole=not no_tree)
         if no_tree:
             model = replace(model, solver_reason="because rows depend on others")
+        # what the rows at the modelled pose decide
         put_row_scale(model, checked.rows)
         put_mask(model)
         put_length(model, checked.rows)
         return model.with_redundancy(redundancy, tolerance)
+
+    def _built(self, checked: Checked, equations: JointEquations, solver: str | None, *, may_be_whole: bool) -> Model:
+        """Return the model of checked parts: the one of the checks, if it has all of them, or another one with loads and blocks."""
+        settings: dict[str, Any] = {"warnings": checked.notes}
+        if checked.redundancy is not None:
+            settings["redundancy"] = checked.redundancy
+        contacts = tuple(self.contacts)
+        if (
+            may_be_whole
+            and checked.model is not None
+            and not (self.loads or checked.network or self.layout or leaves_out(checked.model, checked.redundancy))
+        ):
+            return checked.model.changed(**settings, contacts=contacts)
+        return build_model(
+            self.name,
+            self.bodies,
+            self.joints,
+            self.loads,
+            np.array(self.gravity, dtype=np.float64),
+            **settings,
+            solver=solver,
+            equations=equations,
+            network=checked.network,
+            contacts=contacts,
+            layout=self.layout,
+        )
 
     def _compiled_in_part(self, *, check_pose: bool, redundancy: Rule, tolerance: float | None, solver: str | None) -> Model:
         """Return the model of the parts that are on. All parts are checked by themselves, those that are on at the modelled pose."""
@@ -568,6 +585,7 @@ class System(Compilable):
         read_one_by_one = equations.that_have_no_pattern(self.joints)
         driven = driven_by_blocks(read_one_by_one, map(equations.of, read_one_by_one))
         moving: Network | None = None
+        # drivers that blocks write: the blocks are tried first, on the other joints
         if driven:  # without the blocks the rows of these joints have no values
             of_blocks = {where for where, _ in driven}
             others = parts._replace(joints=[joint for joint in self.joints if f"joint {joint.name!r}" not in of_blocks])

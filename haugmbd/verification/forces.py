@@ -172,18 +172,14 @@ def check_force(model: Model, bare: Model, states: int, rng: Random, bar: Progre
     n_checked, note = 0, ""
     for _ in range(states):
         bar.done()
-        if load.is_friction:
-            solved = _with_solution(model, loaded, rng)
-            if isinstance(solved, str):
-                note = solved
-                continue
-            motion, Q, most = solved
-            state, size = motion.at(0.0), max(size, most)
-        else:
-            motion = LoadedMotion(model, rng)
-            state = motion.at(0.0)
-            Q = loaded.forces(state) - empty.forces(state.replace(angles=np.zeros(0)))
+        solved = _loaded_motion(model, loaded, empty, rng)
+        if isinstance(solved, str):
+            note = solved
+            continue
+        motion, Q, scale = solved
+        state = motion.at(0.0)
         n_checked += 1
+        # Q . u = applied - dissipated - dV/dt
         power, now = float(np.sum(Q * np.hstack([state.v, state.omega_bar]))), _ledger(model, state)
         supplied = now.applied[0] - now.dissipated[0]
         declared = np.array([supplied - power])
@@ -191,14 +187,11 @@ def check_force(model: Model, bare: Model, states: int, rng: Random, bar: Progre
             gap = DerivativeGap(np.abs(declared - now.potential), now.potential)
         else:
             gap = gap_of(declared, lambda s, m=motion: _ledger(model, m.at(s)).potential)  # type: ignore[misc]
-        size = max(size, float(np.abs(Q * np.hstack([state.v, state.omega_bar])).sum()), abs(float(supplied)))
+        size = max(size, scale, float(np.abs(Q * np.hstack([state.v, state.omega_bar])).sum()), abs(float(supplied)))
         if np.isnan(gap.error[0]) or gap.error[0] > error:
             error = float(gap.error[0])
             where = f"its power is {power:.9g} W, and its energy gives {supplied - gap.nearest[0]:.9g} W at t = {state.t:.4g} s"
-        if load.jacobian is not None:
-            bodies = state.y[: WIDTH * (model.nb + 1)].reshape(-1, 1, WIDTH)[list(model.loads[0].bodies)]
-            angle = state.angles if len(state.angles) else np.zeros(1)
-            faults += disagreement(load.jacobian, state.t, [x[0] for x in load.arguments(bodies, angle)])
+        faults += _jacobian_faults(model, state)
     against = "applied - dissipated - dV/dt, from the ledger"
     if note:
         against += f", at {n_checked} of {states} states: the friction has no solution near the others"
@@ -208,6 +201,25 @@ def check_force(model: Model, bare: Model, states: int, rng: Random, bar: Progre
         return (energy,)
     note = str(faults[0]) if faults else ""
     return energy, Check("jacobian", float(bool(faults)), 0.5, f"differences of {load.jacobian.user_function.label}", note)
+
+
+def _loaded_motion(model: Model, loaded: RowEvaluator, empty: RowEvaluator, rng: Random) -> tuple[LoadedMotion, Array, float] | str:
+    """Return a random motion, the generalized forces of the load at its start, and their scale; or why its friction has no solution."""
+    if model.loads[0].load.is_friction:
+        return _with_solution(model, loaded, rng)
+    motion = LoadedMotion(model, rng)
+    state = motion.at(0.0)
+    return motion, loaded.forces(state) - empty.forces(state.replace(angles=np.zeros(0))), 0.0
+
+
+def _jacobian_faults(model: Model, state: State) -> list[Fault]:
+    """Return where a jacobian that the load declares disagrees with differences."""
+    load = model.loads[0].load
+    if load.jacobian is None:
+        return []
+    bodies = state.y[: WIDTH * (model.nb + 1)].reshape(-1, 1, WIDTH)[list(model.loads[0].bodies)]
+    angle = state.angles if len(state.angles) else np.zeros(1)
+    return list(disagreement(load.jacobian, state.t, [x[0] for x in load.arguments(bodies, angle)]))
 
 
 def check_inertial_forces(model: Model, whole: Model, bare: Model, states: int, rng: Random, bar: Progress) -> Check:

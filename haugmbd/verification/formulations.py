@@ -67,8 +67,8 @@ def check_formulation(formulation: Formulation, states: int, rng: Random, bar: P
 def _errors(formulation: Formulation, model: Model, state: State, rng: Random) -> dict[str, float]:
     """Return the relative error of each block at one state."""
     q = kkt_system_of(NewtonEuler(), model, state)
-    found = accelerations(model, state, formulation=formulation)
-    u, lam = np.hstack([found.v_dot, found.omega_bar_dot])[1:].ravel(), found.lam[q.rows]
+    solution = accelerations(model, state, formulation=formulation)
+    u, lam = np.hstack([solution.v_dot, solution.omega_bar_dot])[1:].ravel(), solution.lam[q.rows]
     errors = _compare(q, u, lam)
     if isinstance(formulation, PythonFormulation):
         errors["right-hand sides"] = max(

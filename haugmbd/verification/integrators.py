@@ -64,16 +64,16 @@ def check_stabilization(rule: Stabilization, bar: Progress) -> tuple[Check, ...]
     """Return the checks of a stabilization, with RK4."""
     free = Method(integrator=RK4(h=STEPS[0]), stabilization=None)
     rk4 = RK4(h=STEPS[0])
-    found = list(_checks(lambda x: Method(integrator=RK4(h=STEPS[x]), stabilization=rule), rk4, bar, _corrects(rule)))
+    checks = list(_checks(lambda x: Method(integrator=RK4(h=STEPS[x]), stabilization=rule), rk4, bar, _corrects(rule)))
     if not _corrects(rule):
         worst = 0.0
         for system in mechanisms():
             model = system.compile()
-            a, b = (one.run(model, 4.0 * T_END) for one in (Method(integrator=rk4, stabilization=rule), free))
+            a, b = (method.run(model, 4.0 * T_END) for method in (Method(integrator=rk4, stabilization=rule), free))
             v, w = (float(np.abs(run.violation("position")).max()) for run in (a, b))
             worst = max(worst, v / max(w, FINE))
-        found.append(Check("violation", worst, BOUNDED, "that of the same run without stabilization"))
-    return tuple(found)
+        checks.append(Check("violation", worst, BOUNDED, "that of the same run without stabilization"))
+    return tuple(checks)
 
 
 def _set(integrator: Integrator, k: int) -> Integrator:
@@ -132,17 +132,17 @@ def _of_mechanism(make: Any, model: Model, integrator: Integrator, declared: Any
     reference = exact.run(model, T_END)
     runs = [make(k).run(model, T_END) for k in range(len(STEPS))]
     errors = np.array([max(_difference(run.y[-1], reference.y[-1], model), FINE) for run in runs])
-    found = {"order": _lacking(errors, integrator, declared)}
+    errors_by_law = {"order": _lacking(errors, integrator, declared)}
     again = make(0).run(model, T_END)
-    found["repetition"] = 0.0 if np.array_equal(again.y, runs[0].y) else 1.0
+    errors_by_law["repetition"] = 0.0 if np.array_equal(again.y, runs[0].y) else 1.0
     half = make(0).run(model, 0.5 * T_END)
     rest = _continued(make(0), model, half.state(-1))
     apart = _difference(rest.y[-1], runs[0].y[-1], model)
-    found["restart"] = apart if _repeats_steps(integrator) else apart / errors[0]
+    errors_by_law["restart"] = apart if _repeats_steps(integrator) else apart / errors[0]
     times = np.linspace(0.013, T_END - 0.007, 17)
     between, true = make(0).run(model, T_END, t_eval=times), exact.run(model, T_END, t_eval=times)
     of_steps = max(_difference(a, b, model) for a, b in zip(_at(runs[0]), _at(reference.resample(runs[0].t)), strict=True))
-    found["dense output"] = max(_difference(a, b, model) for a, b in zip(between.y, true.y, strict=True)) / max(
+    errors_by_law["dense output"] = max(_difference(a, b, model) for a, b in zip(between.y, true.y, strict=True)) / max(
         of_steps, 10.0 * FINE
     )
     levels = [
@@ -150,8 +150,8 @@ def _of_mechanism(make: Any, model: Model, integrator: Integrator, declared: Any
     ]
     solves = integrator.solves_constraints
     levels = levels if solves else ["position", "velocity"]
-    found["constraints"] = max((float(np.abs(runs[0].violation(level)).max()) for level in levels), default=0.0)
-    return found
+    errors_by_law["constraints"] = max((float(np.abs(runs[0].violation(level)).max()) for level in levels), default=0.0)
+    return errors_by_law
 
 
 def _continued(method: Method, model: Model, state: State) -> Result:

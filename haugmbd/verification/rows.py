@@ -86,16 +86,16 @@ class Worst:
         self._size = {name: np.zeros(len(chosen)) for name in AGAINST}
         self._where = {name: [""] * len(chosen) for name in AGAINST}
 
-    def add(self, name: str, given: Array, gap: DerivativeGap, t: float) -> None:
+    def add(self, name: str, declared: Array, gap: DerivativeGap, t: float) -> None:
         """Add the entries of a block at one state: given (nc,) or (nc, ...)."""
-        given, error, nearest = (x.reshape(self._model.nc, -1)[self._chosen] for x in (given, gap.error, gap.nearest))
-        size = np.fmax(np.abs(given), np.abs(nearest)).max(axis=1)
+        declared, error, nearest = (x.reshape(self._model.nc, -1)[self._chosen] for x in (declared, gap.error, gap.nearest))
+        size = np.fmax(np.abs(declared), np.abs(nearest)).max(axis=1)
         self._size[name] = np.maximum(self._size[name], np.where(np.isfinite(size), size, 0.0))
         for k, column in enumerate(np.argmax(np.where(np.isnan(error), np.inf, error), axis=1)):
             x = error[k, column]
             if np.isnan(x) or x > self._error[name][k]:
                 self._error[name][k] = x
-                row, a, b = self._chosen[k], given[k, column], nearest[k, column]
+                row, a, b = self._chosen[k], declared[k, column], nearest[k, column]
                 self._where[name][k] = f"row {row}, {self._model.labels[row].words}: {a:.9g}, must be {b:.9g} at t = {t:.4g} s"
 
     def checks(self) -> Iterable[Check]:
@@ -145,11 +145,11 @@ def _check_state(
     rows, t = at.rows(state), state.t
     flipped = at.rows(state.replace(p=np.where(np.arange(len(state.p))[:, None] > 0, -state.p, state.p))).Phi
     worst.add("Phi", rows.Phi, DerivativeGap(np.abs(rows.Phi - flipped), flipped), t)
-    for name, given, directions in (("Phi_r", rows.Phi_r, range(3)), ("PiBar", rows.PiBar, range(3, 6))):
-        worst.add(name, _moving(rows, given), _jacobian_gap(at, rows, given, directions, sets), t)
+    for name, declared, directions in (("Phi_r", rows.Phi_r, range(3)), ("PiBar", rows.PiBar, range(3, 6))):
+        worst.add(name, _moving(rows, declared), _jacobian_gap(at, rows, declared, directions, sets), t)
     worst.add("nu", rows.nu, gap_of(rows.nu, lambda s: -at.rows(later(at.model, state, s)).Phi, steps=steps), t)
-    given = _along(rows, motion.u_dot()) - rows.gamma  # = d/dt (Phi_q u - nu)
-    gap = gap_of(given, lambda s: _velocity_gap(at.rows(motion.at(s))), steps=steps)
+    declared = _along(rows, motion.u_dot()) - rows.gamma  # = d/dt (Phi_q u - nu)
+    gap = gap_of(declared, lambda s: _velocity_gap(at.rows(motion.at(s))), steps=steps)
     worst.add("gamma", rows.gamma, DerivativeGap(gap.error, _along(rows, motion.u_dot()) - gap.nearest), t)
 
 

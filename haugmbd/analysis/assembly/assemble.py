@@ -41,6 +41,7 @@ from haugmbd.analysis.assembly.regularized_least_squares import body_metric
 from haugmbd.analysis.assembly.result import (
     Assembly,
     Flip,
+    Settled,
     corrections,
     flip_faults,
     joint_gaps,
@@ -269,28 +270,14 @@ def _assembled(problem: Problem, repair: bool) -> Assembly:
     """Return the assembly. Raise AssemblyError, see `assemble`."""
     model, start = problem.model, problem.held.start
     signs = signs_of(model)
+    # distant values of drivers and held joints, in small steps; then the positions
     at_targets = continue_to_targets(problem, start)
     turned_at_start = turned_round(signs, start)
     turned_there = turned_at_start if at_targets.state is start else turned_round(signs, at_targets.state)
-    near = is_near(problem, pose_at(problem, at_targets.state), turned_there)
-    closed, tries = close_positions(problem, at_targets.state, ITERATIONS if near or not repair else ATTEMPT), 1
-    solution = settled(problem, closed, at_targets.state)
-    wrong = flipped(model, signs, solution.solution.pose.state) if solution.solution.closed else ()
-    # a far start may lead beside a dead centre, where rows depend on each other at this pose only: no contradiction if all close elsewhere
-    beside = pose_at(problem, start).furthest <= LARGEST_TOLERANCE * problem.size
-    doubted = not beside and any(one.part > DEPENDENT for one in solution.contradictions)  # more than missing digits
-    if solution.solution.closed and not doubted and (not repair or (near and not wrong)):
-        if near and not len(solution.left_out):
-            solution = solution._replace(solution=brought_near(solution.problem, solution.solution))
-    elif doubted or not solution.contradictions:
-        first = solution.solution._replace(closed=solution.solution.closed and not doubted)
-        closed, tries = close_from_afar(problem._replace(loose=0.0), signs if repair else (), at_targets.state, first)
-        from_afar = settled(problem, closed, closed.pose.state)
-        if not doubted or (from_afar.solution.closed and not from_afar.contradictions):
-            solution = from_afar
-            wrong = flipped(model, signs, solution.solution.pose.state)
+    solution, wrong, tries = _closed_from(problem, signs, at_targets.state, turned_there, repair)
     problem, closed = solution.problem, solution.solution
     closed = closed._replace(iterations=at_targets.iterations + closed.iterations)
+    # if joints stay open: once more, with those turned back that began in the opposite sense
     if not closed.closed and not solution.contradictions and turned_at_start and repair:
         closed = turned_back(problem._replace(loose=0.0), signs, at_targets.state, closed, turned_at_start)
         wrong = flipped(model, signs, closed.pose.state)
@@ -298,6 +285,7 @@ def _assembled(problem: Problem, repair: bool) -> Assembly:
         beyond = contradiction_faults(solution.contradictions, model.redundancy.limit)
         faults = beyond or (*open_faults(problem, closed.pose), *flip_faults(turned_at_start, "begins"))
         raise AssemblyError(faults, _assembly(problem, start, closed, tries=tries))
+    # joints that closed in the opposite sense are turned back
     left = wrong
     if wrong and repair:
         closed = turned_back(problem, signs, at_targets.state, closed, wrong)
@@ -307,12 +295,41 @@ def _assembled(problem: Problem, repair: bool) -> Assembly:
     assembly = _assembly(problem, start, closed, flips, tries, solution.contradictions)
     if left and repair:
         raise AssemblyError(left_faults(problem, closed.pose.state, left), assembly)
+    # the rank of the rows at this pose, and velocities that fit
     if not model.redundancy.dropped or len(solution.left_out) or position_faults(model):
         assembly = replace(assembly, model=examined(assembly.model, solution.limit))
     faults = rate_faults(problem, assembly.state, RATE_TOL)
     if faults:
         raise AssemblyError(faults, assembly)
     return assembly
+
+
+def _closed_from(
+    problem: Problem, signs: tuple[Sign, ...], state: State, turned: tuple[str, ...], repair: bool
+) -> tuple[Settled, tuple[str, ...], int]:
+    """Return the positions nearest to a state, the joints that closed in the opposite sense, and the number of starts.
+
+    turned: the joints that are in the opposite sense in the state
+    """
+    model = problem.model
+    near = is_near(problem, pose_at(problem, state), turned)
+    closed, tries = close_positions(problem, state, ITERATIONS if near or not repair else ATTEMPT), 1
+    solution = settled(problem, closed, state)
+    wrong = flipped(model, signs, solution.solution.pose.state) if solution.solution.closed else ()
+    # a far start may lead beside a dead centre, where rows depend on each other at this pose only: no contradiction if all close elsewhere
+    beside = pose_at(problem, problem.held.start).furthest <= LARGEST_TOLERANCE * problem.size
+    doubted = not beside and any(misfit.part > DEPENDENT for misfit in solution.contradictions)  # more than missing digits
+    if solution.solution.closed and not doubted and (not repair or (near and not wrong)):
+        if near and not len(solution.left_out):
+            solution = solution._replace(solution=brought_near(solution.problem, solution.solution))
+    elif doubted or not solution.contradictions:
+        first = solution.solution._replace(closed=solution.solution.closed and not doubted)
+        closed, tries = close_from_afar(problem._replace(loose=0.0), signs if repair else (), state, first)
+        from_afar = settled(problem, closed, closed.pose.state)
+        if not doubted or (from_afar.solution.closed and not from_afar.contradictions):
+            solution = from_afar
+            wrong = flipped(model, signs, solution.solution.pose.state)
+    return solution, wrong, tries
 
 
 def pose_problem(

@@ -312,6 +312,7 @@ def settled(problem: Problem, solution: PositionSolution, start: State) -> Settl
     exact = pose.worst <= problem.tol or pose.furthest <= ROUNDING_OF_POSES * problem.size
     strict = problem._replace(loose=0.0)  # what is loose is judged here
     as_it_is = Settled(strict, solution._replace(closed=exact))
+    # how far from the start a pose is the nearest one still
     begun = pose_at(problem, start)
     near = [begun] if begun.furthest <= LARGEST_TOLERANCE * problem.size else []
     gap = begun.furthest / problem.size
@@ -321,6 +322,7 @@ def settled(problem: Problem, solution: PositionSolution, start: State) -> Settl
         return as_it_is
     allowed = model.redundancy.limit
     elsewhere: tuple[Contradiction, ...] = ()
+    # the independent rows alone: do they close, and what do the others miss there
     for redundancy, limit in _redundant_rows(model, (*near, pose), every=bool(near)):
         refused: tuple[Contradiction, ...] = ()
         rows = np.array(redundancy.dropped, dtype=np.int64)

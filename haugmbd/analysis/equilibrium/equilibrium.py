@@ -162,11 +162,36 @@ def _searched(evaluator: ResidualEvaluator, start: State, downhill: bool, search
 def _judged(balance: Balance, held: HeldContacts | None) -> Equilibrium:
     """Return the equilibrium of a balance, with its stability. Raise an error if a pose in balance is none."""
     pose, evaluator = balance.place, balance.place.evaluator
-    dof = len(pose.push) - len(pose.residual.Phi) if balance.A is not None else len(balance.K)
     model = evaluator.model
     at_rest = state_of(evaluator, pose.y)
+    _refuse_edges(model, at_rest)
+    lam = multipliers(evaluator, pose)
+    lam = lam if held is None else check_held(held, pose, lam)
+    _refuse_pulls(model, at_rest, lam)
+    matrices = _matrices_for_stability(evaluator, balance)
+    scale = balance.scale if matrices is None else matrices.scale
+    if evaluator.steady.moves:
+        check_steady(evaluator, pose, scale, np.zeros(0) if matrices is None else matrices.rate_scale)
+    modes = Modes(balance)
+    return Equilibrium(
+        model,
+        at_rest,
+        lam,
+        modes,
+        _kinds(balance, modes),
+        pose.left / (scale or 1.0),
+        balance.newton,
+        balance.relaxed,
+        evaluator.steady,
+        evaluator.length,
+        None if matrices is None else block_modes(matrices).eigenvalues,
+    )
+
+
+def _refuse_edges(model: Model, at_rest: State) -> None:
+    """Raise an error if dropped rows do not hold at this pose, or if it is beyond a rigid stop or at its edge."""
     faults = position_faults(model, at_rest, moved=True)
-    if faults:  # of dropped rows that do not hold at this pose
+    if faults:
         raise ModelError(faults)
     beyond = stop_faults(model, np.array([at_rest.t]), at_rest.y[None])
     if beyond:
@@ -182,32 +207,16 @@ def _judged(balance: Balance, held: HeldContacts | None) -> Equilibrium:
             f"{', '.join(touched)}: it can move to one side only, and has no stiffness. Move the limit, or make it compliant (k=, c=).",
             at_rest,
         )
-    lam = multipliers(evaluator, pose)
-    lam = lam if held is None else check_held(held, pose, lam)
-    _refuse_pulls(model, at_rest, lam)
-    matrices = _matrices_for_stability(evaluator, balance)
-    scale = balance.scale if matrices is None else matrices.scale
-    if evaluator.steady.moves:
-        check_steady(evaluator, pose, scale, np.zeros(0) if matrices is None else matrices.rate_scale)
-    modes = Modes(balance)
-    tree = None if balance.A is None else tree_at(pose)
-    if tree is not None and balance.A is not None and is_positive(pose, tree, balance.A, balance.rounding):
-        kinds = (Stability.STABLE,) * dof
-    else:
-        kinds = kinds_of(modes.kappa, balance.rounding)
-    return Equilibrium(
-        model,
-        at_rest,
-        lam,
-        modes,
-        kinds,
-        pose.left / (scale or 1.0),
-        balance.newton,
-        balance.relaxed,
-        evaluator.steady,
-        evaluator.length,
-        None if matrices is None else block_modes(matrices).eigenvalues,
-    )
+
+
+def _kinds(balance: Balance, modes: Modes) -> tuple[Stability, ...]:
+    """Return the stability of each degree of freedom: of a tree whose stiffness has a factor all are stable, without its eigenvalues."""
+    pose = balance.place
+    if balance.A is not None:
+        tree = tree_at(pose)
+        if tree is not None and is_positive(pose, tree, balance.A, balance.rounding):
+            return (Stability.STABLE,) * (len(pose.push) - len(pose.residual.Phi))
+    return kinds_of(modes.kappa, balance.rounding)
 
 
 class Modes:

@@ -130,43 +130,45 @@ def _with_rows(model: Model, start: State, joints: Sequence[Joint], open_: tuple
     """Return the model with more joints and fewer contacts; rows that depend on others at the start are dropped."""
     every = [*(entry.part for entry in model.joints.values()), *joints]
     loads, gravity = model.force_elements, np.array(model.gravity)
-    found = build_model(model.name, model.bodies, every, loads, gravity, network=model.network, contacts=open_, layout=model.layout)
-    rows = evaluate(found, start)
-    put_row_scale(found, rows)
-    put_mask(found)
-    put_length(found, rows)
-    found = found.with_redundancy(model.redundancy.rule, model.redundancy.given)
-    found = counted_from(examined(beginning_at(found, start)), model)
-    return replace(found, parts=model.parts)
+    extended = build_model(
+        model.name, model.bodies, every, loads, gravity, network=model.network, contacts=open_, layout=model.layout
+    )
+    rows = evaluate(extended, start)
+    put_row_scale(extended, rows)
+    put_mask(extended)
+    put_length(extended, rows)
+    extended = extended.with_redundancy(model.redundancy.rule, model.redundancy.given)
+    extended = counted_from(examined(beginning_at(extended, start)), model)
+    return replace(extended, parts=model.parts)
 
 
 def _joint(problem: ContactProblem, c: int, state: State, keys: list[Key], kin: Kinematics) -> HeldContact:
     """Return the joint of contact c."""
-    contact, own = problem.contacts[c], [k for k, key in enumerate(keys) if key[0] == c]
+    contact, of_contact = problem.contacts[c], [k for k, key in enumerate(keys) if key[0] == c]
     i, j = contact.i, contact.j
-    place = _Place(i, j, *(_pose(problem, c, side, state) for side in (0, 1)))
-    x = kin.x[own]
+    pair = _Pair(i, j, *(_pose(problem, c, side, state) for side in (0, 1)))
+    x = kin.x[of_contact]
     middle = x.mean(axis=0)
-    frames = Frame(i, place.point(0, middle), place.A_i.T), Frame(j, place.point(1, middle), place.A_j.T)
+    frames = Frame(i, pair.point(0, middle), pair.A_i.T), Frame(j, pair.point(1, middle), pair.A_j.T)
     if contact.mu == 0.0:
-        slides = tuple(_sliding_row(problem, keys[k], place, kin, k, flat=_is_flat(kin, keys, c)) for k in own)
+        slides = tuple(_sliding_row(problem, keys[k], pair, kin, k, flat=_is_flat(kin, keys, c)) for k in of_contact)
         return HeldContact(contact.name, *frames, slides)
     first = middle if _is_flat(kin, keys, c) else x[0]
-    rows: tuple[Primitive, ...] = coincident(i, place.point(0, first), j, place.point(1, first))
+    rows: tuple[Primitive, ...] = coincident(i, pair.point(0, first), j, pair.point(1, first))
     line = x[np.argmax(np.linalg.norm(x - x[0], axis=1))] - x[0]
     length = float(np.linalg.norm(line))
     if _is_flat(kin, keys, c):
         e = np.eye(3)
-        rows += perpendicular_1(i, place.A_i.T @ e[0], place.A_i.T @ e[1], j, place.A_j.T @ e[2])
-        rows += (DP1(i, place.A_i.T @ e[0], j, place.A_j.T @ e[1]),)
+        rows += perpendicular_1(i, pair.A_i.T @ e[0], pair.A_i.T @ e[1], j, pair.A_j.T @ e[2])
+        rows += (DP1(i, pair.A_i.T @ e[0], j, pair.A_j.T @ e[1]),)
     elif length > ON_A_LINE * problem.length:
         h = line / length
         f = np.linalg.svd(h[None])[2][1:]
-        rows += perpendicular_1(i, place.A_i.T @ f[0], place.A_i.T @ f[1], j, place.A_j.T @ h)
+        rows += perpendicular_1(i, pair.A_i.T @ f[0], pair.A_i.T @ f[1], j, pair.A_j.T @ h)
     return HeldContact(contact.name, *frames, rows)
 
 
-class _Place(NamedTuple):
+class _Pair(NamedTuple):
     """Two bodies at the start: their poses (r, A)."""
 
     i: Body
@@ -193,17 +195,17 @@ def _pose(problem: ContactProblem, c: int, side: int, state: State) -> tuple[Arr
     return state.r[number], rotation_matrix(state.p[number])
 
 
-def _sliding_row(problem: ContactProblem, key: Key, place: _Place, kin: Kinematics, k: int, *, flat: bool) -> DP2:
+def _sliding_row(problem: ContactProblem, key: Key, pair: _Pair, kin: Kinematics, k: int, *, flat: bool) -> DP2:
     """Return the row of a point without friction that stays on a face. Raise UsageError for another pair of features."""
     (kind_i, v_i), (kind_j, v_j) = _features(key)
     n, x = kin.D[k, 0], kin.x[k]
     if flat or (kind_i == FACE and kind_j == VERTEX):
         rho = 0.0 if flat else _radius(problem, key[0], 1, v_j)
-        s_i, s_j = place.point(0, x), place.point(1, x + rho * n)
-        return DP2(place.i, place.A_i.T @ n, s_i, place.j, s_j, rho)
+        s_i, s_j = pair.point(0, x), pair.point(1, x + rho * n)
+        return DP2(pair.i, pair.A_i.T @ n, s_i, pair.j, s_j, rho)
     if kind_j == FACE and kind_i == VERTEX:
         rho = _radius(problem, key[0], 0, v_i)
-        return DP2(place.j, -(place.A_j.T @ n), place.point(1, x), place.i, place.point(0, x - rho * n), rho)
+        return DP2(pair.j, -(pair.A_j.T @ n), pair.point(1, x), pair.i, pair.point(0, x - rho * n), rho)
     raise UsageError(
         f"the contact {problem.label(key)!r} without friction is neither a point on a face nor a face on a face: its balance is not taken. "
         "Give it friction where it holds, hold the bodies by a joint, or simulate."
@@ -329,12 +331,12 @@ def _told(held: HeldContacts, kin: Kinematics, wanted: Array, f: Array, a: Array
     texts = []
     size = HOLDS * float(np.abs(a).max())
     for c, contact in enumerate(held.problem.contacts):
-        own = [k for k, key in enumerate(held.keys) if key[0] == c]
-        moves = [k for k in own if np.abs(a[k]).max() > size]
+        points = [k for k, key in enumerate(held.keys) if key[0] == c]
+        moves = [k for k in points if np.abs(a[k]).max() > size]
         if not moves:
             continue
-        force = np.einsum("ka,kab->b", wanted[own], kin.D[own])
-        n = kin.D[own, 0].mean(axis=0)
+        force = np.einsum("ka,kab->b", wanted[points], kin.D[points])
+        n = kin.D[points, 0].mean(axis=0)
         n /= np.linalg.norm(n)
         normal = float(force @ n)
         across = float(np.linalg.norm(force - normal * n))

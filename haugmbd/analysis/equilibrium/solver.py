@@ -254,6 +254,7 @@ def _newton(pose: TrialPose, search: Search, downhill: bool) -> tuple[TrialPose,
     for n in range(MAX_NEWTON):
         left, scale = pose.left, K.scale
         search.at(pose, scale, newton=min(n, 1))
+        # the balance is reached, or rounding keeps it from getting better
         if left <= BALANCE_TOL * scale:
             return pose, K, n, True
         x = K.step(direction, downhill)
@@ -264,6 +265,7 @@ def _newton(pose: TrialPose, search: Search, downhill: bool) -> tuple[TrialPose,
         if size <= STEP_TOL:
             pose = displaced(pose, x)
             return pose, K, n + 1, pose.left <= LEFT_TOL * scale
+        # a step within the radius in which the model has been right, and no large turn
         limit = min(1.0, radius / size, LARGEST_TURN / max(LARGEST_TURN, _size(x.reshape(-1, 6)[:, 3:])))
         if distance > farthest:
             _need_resistance(pose, K.K, x, distance)
@@ -272,6 +274,7 @@ def _newton(pose: TrialPose, search: Search, downhill: bool) -> tuple[TrialPose,
             return pose, K, n, False
         pose, made = after
         distance += made
+        # a step that went as far as it could: the next one may go farther
         radius = 2.0 * radius if made >= 0.99 * radius else radius
         K = _stiffness_of_step(pose)
     return pose, K, MAX_NEWTON, False

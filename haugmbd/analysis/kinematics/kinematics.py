@@ -183,6 +183,7 @@ def followed(
     system: System | Model, times: Array, state: State | None, who: str, bar: Progress, tolerance: float | None = None
 ) -> Result:
     """Return the motion at the times, see `kinematics`. `who` names the caller in error messages."""
+    # the start: assembled, and determined by the drivers
     modelled = compiled(system, who, tolerance)
     assembly = _assembled(modelled, state)
     model, cpu = counted_from(assembly.model, modelled), time.process_time()
@@ -195,6 +196,7 @@ def followed(
     start = begin(track, assembly.state)
     if start is None:
         raise SingularKKTError(f"{who} starts at a singular position: {_why(model, assembly.state)}")
+    # backwards to the times before the start, then forwards, up to where a driver or a profile breaks
     back = times < start.t
     earliest, broken = _unbroken(model, start.t, times)
     first = follow(track, start, times[back & (times > earliest)][::-1], bar)
@@ -210,6 +212,7 @@ def followed(
         last = (second if reached[1] else first).at_wanted().t[-1]
         message = f"interrupted by Ctrl-C: {sum(reached)} of {len(times)} times were reached, the last one t = {last:.9g} s"
         result = replace(result, interrupted=True, outcome=Outcome(RunStatus.INTERRUPTED, message, result.outcome.notes))
+    # what ends the motion before its times
     for part in (first, second):
         if part.stopped is not None:
             raise _failed(_stop(track, part.stopped, result, (min(times[0], start.t), max(times[-1], start.t))), result)
@@ -315,7 +318,7 @@ def _refuse_rolled_positions(model: Model, state: State, who: str) -> None:
 
 def _result(track: Track, motions: tuple[Followed, Followed], cpu: float) -> Result:
     """Return the result of the motions backwards and forwards from the start."""
-    backwards, forwards = (one.at_wanted() for one in motions)
+    backwards, forwards = (motion.at_wanted() for motion in motions)
     t, y = (np.concatenate([backwards[k][::-1], forwards[k]]) for k in range(2))
     o = track.options
     counters = Counters(
@@ -325,13 +328,13 @@ def _result(track: Track, motions: tuple[Followed, Followed], cpu: float) -> Res
         projections=int(o.n_projections),
         cpu=cpu,
     )
-    selected = sorted((gap.selected for one in motions for gap in one.gaps), key=lambda one: one.t)
-    passed = tuple(SingularCrossing(float(one.t), one.joints, one.pivot) for one in selected if not one.regular)
-    near = [NearSingular(one.t, one.joints, one.gap) for one in selected if not one.regular and one.gap > EXACT]
+    selected = sorted((gap.selected for motion in motions for gap in motion.gaps), key=lambda motion: motion.t)
+    passed = tuple(SingularCrossing(float(motion.t), motion.joints, motion.pivot) for motion in selected if not motion.regular)
+    near = [NearSingular(motion.t, motion.joints, motion.gap) for motion in selected if not motion.regular and motion.gap > EXACT]
     settings = {"analysis": "kinematics", "predictor": "second order", "corrector": repr(Projection())}
     notes = (*singular_notes(passed, near), *sampled_lift_off_notes(track.model, t, y))
     outcome = Outcome(RunStatus.COMPLETED, "reached all times", notes)
-    turns = [counted_turns(track.model, one) for one in motions]
+    turns = [counted_turns(track.model, motion) for motion in motions]
     return Result(
         track.model,
         t,

@@ -292,6 +292,7 @@ def _follow(track: Track, start: PathPoint, times: Array, motion: Followed, bar:
         times = times[reached:]
         if ends == at.STOPPED:
             track.model.raise_user_error(track.dynamics.pack)
+        # the new point may lie behind a singular configuration: a shorter step decides, or there is a gap around it
         if ends == at.SUSPICIOUS:
             zero = _examined(track, motion, direction)
             if zero is not None and w.made > LONE and (zero.t - w.t) * direction > 0.0:
@@ -304,6 +305,7 @@ def _follow(track: Track, start: PathPoint, times: Array, motion: Followed, bar:
                 if w.step <= w.shortest or (zero.t - w.t) * direction <= 0.0:
                     motion.stopped = _point(track, HERE)
                     return
+        # a step has failed before a singular configuration: there is a gap around it
         elif ends == at.NEAR:
             over = gap_around(track, motion, float(w.zero), direction)
         elif ends == at.STUCK:
@@ -313,20 +315,27 @@ def _follow(track: Track, start: PathPoint, times: Array, motion: Followed, bar:
                 return
         else:
             continue
+        # up to a gap that begins later the motion is followed with all tests
         if over is not None and (over.before.t - w.t) * direction > AT_ITS_START * abs(over.after.t - over.before.t):
             led = _led_to(track, over.before.t, motion)
         if over is not None and led is None:
-            motion.gaps.append(over)
-            inside = times[(times - over.before.t) * (times - over.after.t) <= 0.0]
-            motion.add_points([over.before])
-            for t in inside.tolist():
-                motion.add_points([between(track.model, over, t)], 1.0)
-                bar.done()
-            motion.parts = len(motion.t)
-            motion.add_points([over.after])
-            times = times[len(inside) :]
-            begin_at(track, over.after)
-            w.first = BESIDE * abs(over.after.t - over.before.t) * at.fastest(over.after.y, track.model.nb + 1, track.model.length)
+            times = _passed(track, over, times, motion, bar)
+
+
+def _passed(track: Track, over: Gap, times: Array, motion: Followed, bar: Progress) -> Array:
+    """Add the points of a gap, and begin again behind it; return the times that are left."""
+    w = track.record
+    motion.gaps.append(over)
+    inside = times[(times - over.before.t) * (times - over.after.t) <= 0.0]
+    motion.add_points([over.before])
+    for t in inside.tolist():
+        motion.add_points([between(track.model, over, t)], 1.0)
+        bar.done()
+    motion.parts = len(motion.t)
+    motion.add_points([over.after])
+    begin_at(track, over.after)
+    w.first = BESIDE * abs(over.after.t - over.before.t) * at.fastest(over.after.y, track.model.nb + 1, track.model.length)
+    return times[len(inside) :]
 
 
 def _led_to(track: Track, t: float, motion: Followed) -> int | None:

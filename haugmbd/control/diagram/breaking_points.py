@@ -107,55 +107,55 @@ def integrations_behind(network: Network, source: Block) -> dict[Any, int]:
 
     Keys are the names of signals, blocks for their states, and VELOCITY. What only a sampled block or another delay passes on is not in it.
     """
-    found: dict[Any, int] = {f"{source.name}.{output}": 0 for output in source.outputs}
+    integrations: dict[Any, int] = {f"{source.name}.{output}": 0 for output in source.outputs}
     used = [output.label for _, output in (*network.outputs, *network.motions, *network.masses)]
     before: dict[Any, int] = {}
-    while found != before:
-        before = dict(found)
+    while integrations != before:
+        before = dict(integrations)
         for block in network.blocks:
             if isinstance(block, DelayLine):
                 continue
-            _lower(found, block, 1, network.read_by.get((block, "derivative"), ()))
+            _lower(integrations, block, 1, network.read_by.get((block, "derivative"), ()))
             for output in block.outputs:
                 reads = network.read_by.get((block, f"output {output!r}"), ())
-                _lower(found, f"{block.name}.{output}", 0, (block, *reads))
-        _lower(found, VELOCITY, 1, used)
+                _lower(integrations, f"{block.name}.{output}", 0, (block, *reads))
+        _lower(integrations, VELOCITY, 1, used)
         for name, signal in network.signals.items():
-            _through_mechanism(found, name, signal)
-    return found
+            _through_mechanism(integrations, name, signal)
+    return integrations
 
 
-def _lower(found: dict[Any, int], key: Any, integrations: int, sources: Any) -> None:
+def _lower(levels_of: dict[Any, int], key: Any, integrations: int, sources: Any) -> None:
     """Lower the number of one thing to that of the nearest of its sources, and the integrations between them."""
-    levels = [found[source] + integrations for source in sources if source in found]
+    levels = [levels_of[source] + integrations for source in sources if source in levels_of]
     if levels:
-        found[key] = min(levels) if key not in found else min(found[key], *levels)
+        levels_of[key] = min(levels) if key not in levels_of else min(levels_of[key], *levels)
 
 
-def _through_mechanism(found: dict[Any, int], name: str, signal: Signal) -> None:
+def _through_mechanism(integrations: dict[Any, int], name: str, signal: Signal) -> None:
     """Lower the number of a signal of a joint, a force element or a sensor."""
     if isinstance(signal, JointSignal):
-        _lower(found, name, 0 if signal.is_rate else 1, (VELOCITY,))
+        _lower(integrations, name, 0 if signal.is_rate else 1, (VELOCITY,))
     elif isinstance(signal, LoadSignal):
         outputs = [driver.label for driver in signal.load.drivers() if isinstance(driver, BlockOutput)]
         if signal.quantity in POSITIONS:
-            _lower(found, name, 1, (VELOCITY,))
+            _lower(integrations, name, 1, (VELOCITY,))
         else:
-            _lower(found, name, 0, (VELOCITY,) if signal.quantity == RATE else (VELOCITY, *outputs))
+            _lower(integrations, name, 0, (VELOCITY,) if signal.quantity == RATE else (VELOCITY, *outputs))
     elif isinstance(signal, DynamicSignal):
-        _lower(found, name, 0, list(found))
+        _lower(integrations, name, 0, list(integrations))
     elif not hasattr(signal, "block"):  # a sensor, which has the whole state
-        _lower(found, name, 0, [key for key in found if key == VELOCITY or isinstance(key, Block)])
+        _lower(integrations, name, 0, [key for key in integrations if key == VELOCITY or isinstance(key, Block)])
 
 
 def _mattering(delays: tuple[DelayLine, ...], ways: dict[Any, dict[Any, int]]) -> set[DelayLine]:
     """Return the delays whose output is integrated, at once or behind other delays; no step need end for others."""
-    found = {delay for delay in delays if any(key == VELOCITY or isinstance(key, Block) for key in ways[delay])}
+    mattering = {delay for delay in delays if any(key == VELOCITY or isinstance(key, Block) for key in ways[delay])}
     more = True
     while more:
         more = False
-        for delay in set(delays) - found:
-            if any(other.signal in ways[delay] for other in found):
-                found.add(delay)
+        for delay in set(delays) - mattering:
+            if any(other.signal in ways[delay] for other in mattering):
+                mattering.add(delay)
                 more = True
-    return found
+    return mattering

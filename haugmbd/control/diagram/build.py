@@ -80,20 +80,20 @@ def _by_name(parts: Sequence[Any]) -> dict[str, Any]:
 
 def _name_faults(blocks: Sequence[Block], sensors: Sequence[Any], joints: Sequence[Joint]) -> list[Fault]:
     """Return faults for names that are used twice, also by a joint, or are not text, and for blocks that were added twice."""
-    found = []
+    faults = []
     for kind, parts in (("block", blocks), ("sensor", sensors)):
         remedy = f'Give each {kind} a name, such as "controller".'
         wrong = [part.name for part in parts if not (isinstance(part.name, str) and part.name.strip())]
-        found += [Fault(f"{kind} {name!r}", "the name is empty or not a string", remedy) for name in wrong]
+        faults += [Fault(f"{kind} {name!r}", "the name is empty or not a string", remedy) for name in wrong]
         for name, n in Counter(part.name for part in parts if isinstance(part.name, str)).items():
             if n > 1 and name.strip():
                 remedy = f"Give each {kind} a name of its own, and add it once; signals are read by it."
-                found.append(Fault(f"{kind} {name!r}", f"the name is used {n} times", remedy))
+                faults.append(Fault(f"{kind} {name!r}", f"the name is used {n} times", remedy))
     of_joints = {joint.name for joint in joints if isinstance(joint.name, str)}
     for name in sorted({block.name for block in blocks if isinstance(block.name, str)} & of_joints):
         what = "the name is used 2 times, by a block and a joint"
-        found.append(Fault(f"block {name!r}", what, "Give the block a name of its own; signals are read by it."))
-    return found
+        faults.append(Fault(f"block {name!r}", what, "Give the block a name of its own; signals are read by it."))
+    return faults
 
 
 def foreign_outputs(blocks: Sequence[Block], used: Sequence[tuple[str, Any]]) -> tuple[Fault, ...]:

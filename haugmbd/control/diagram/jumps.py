@@ -21,13 +21,13 @@ from haugmbd.control.sampled import SAME, multiple_at
 
 def states_before_jumps(network: Any, t: Array, y: Array) -> dict[int, Array]:
     """Return, by the number of the stored state, the flat states before jumps, of y (nt, ny) at t (nt,)."""
-    found: dict[int, Array] = {}
+    states: dict[int, Array] = {}
     for block in network.sampled:
         held = network.columns(block, y)
         for k in (1 + np.nonzero((y[1:, held] != y[:-1, held]).any(axis=1))[0]).tolist():
             if multiple_at(float(t[k]), block.period) is not None and t[k] - t[k - 1] <= (1.0 + SAME) * block.period:
-                found.setdefault(k, y[k].copy())[held] = y[k - 1, held]
-    waiting = [(k, block) for k in (0, *found) for block in network.delays]
+                states.setdefault(k, y[k].copy())[held] = y[k - 1, held]
+    waiting = [(k, block) for k in (0, *states) for block in network.delays]
     arrivals = sorted((float(t[k]) + block.delay, k, n) for n, (k, block) in enumerate(waiting))
     while arrivals:
         time, cause, n = arrivals.pop(0)
@@ -37,16 +37,16 @@ def states_before_jumps(network: Any, t: Array, y: Array) -> dict[int, Array]:
             continue
         column = network.columns(block, y)
         if cause:
-            value = Instant(network, float(t[cause]), found[cause])[block.signal]
+            value = Instant(network, float(t[cause]), states[cause])[block.signal]
         elif block.before is None or y[0, column] != block.before:  # it does not begin at the start of the motion
             continue
         else:
             value = block.before
         if value == y[k, column]:
             continue
-        if k not in found:
+        if k not in states:
             for later in network.delays:
                 waiting.append((k, later))
                 insort(arrivals, (float(t[k]) + later.delay, k, len(waiting) - 1))
-        found.setdefault(k, y[k].copy())[column] = value
-    return found
+        states.setdefault(k, y[k].copy())[column] = value
+    return states

@@ -35,6 +35,7 @@ from haugmbd.forces.stops import WrittenLine
 from haugmbd.friction.tables import FrictionTables, friction_tables, sweep_tables
 from haugmbd.kkt.cluster_order import CoupledRow
 from haugmbd.kkt.complete_pivoting import room_for
+from haugmbd.kkt.elimination_order import EdgeRows
 from haugmbd.kkt.registry import choose_solver
 from haugmbd.kkt.solver import TREE, TREES_ON_BLOCKS, SolverTables
 from haugmbd.kkt.tree_order import NO_FORM, Branch, Forms, hanging_branches, no_forms, order_of_forest
@@ -51,7 +52,7 @@ from haugmbd.model.compiling.joint_forms import (
     set_hinges_apart,
 )
 from haugmbd.model.compiling.loads import LoadEntry, force_callbacks, force_table, jacobian_callbacks, number_loads
-from haugmbd.model.compiling.numbering import StateLayout, Turns, new_numbering
+from haugmbd.model.compiling.numbering import Numbering, StateLayout, Turns, new_numbering
 from haugmbd.model.compiling.row_table import ROWS_PER_EDGE, Edges, edge_rows, place_rows, row_table
 from haugmbd.model.memory import need_memory
 from haugmbd.workspace.layout import FOR_LIGHT, FOR_MASSLESS, WIDTH, Tables
@@ -124,14 +125,12 @@ def compile_tables(
     every = loads if layout is None else layout.loads
     number = new_numbering(bodies)
     number.driver(Constant(0.0))
+    # joints -> equations as columns -> edges with a slot for each row
     equations = read_equations(joints, given, number)
     edges = place_rows(equations)
-    turns = Turns(sum(load.angles for load in every))
-    for q in (q for load in every for q in load.coordinates()):  # first, so that rows that close later change no number
-        turns.number(q)
-    for q in () if layout is None else layout.coordinates:
-        turns.number(q)
+    turns = _number_turns(every, layout)
     rows = row_table(equations, edges, number, turns)
+    # loads -> entries, with the lines of the driver table that their internal states write
     entries = number_loads(number, loads, turns, None if layout is None else every)
     states = (*(x for load in every for x in load.states()), *(() if network is None else network.x0.tolist()))
     places = [number.driver(WrittenLine()) for _ in states]
@@ -139,12 +138,8 @@ def compile_tables(
     forces = force_table(number, entries, n_angles, places)
     friction = friction_tables(number, entries, _slots_by_joint(joints, equations, edges), edges, n_angles, places)
     if network is not None:
-        followed = [(k, driver) for k, driver in enumerate(number.drivers) if isinstance(driver, BlockOutput)]
-        driving = {*equations.driver.tolist(), *(number.driver(f) for p in equations.objects.values() for f in p.prescribed())}
-        of_masses = {k for entry in entries if isinstance(entry.load, MassInTime) for k in entry.drivers} - driving
-        motions, masses = ([one for one in followed if one[0] in some] for some in (driving, of_masses))
-        outputs = [one for one in followed if one[0] not in driving | of_masses]
-        network = network.placed(entries, outputs, motions, masses, places[-network.size] if network.size else 0, len(states))
+        network = _placed(network, entries, equations, number, places)
+    # all markers and drivers have their numbers here
     body_of, x_bar = number.marker_table()
     number.forget()
     drivers = compile_drivers(number.drivers)
@@ -153,36 +148,39 @@ def compile_tables(
     keep_shifts(forces, entries, inertia)
     callbacks = force_callbacks(number, drivers, _joint_by_driver(joints, equations), entries, n_tail, network)
     parts = _Parts(
-        gravity,
-        inertia,
-        edges,
-        equations,
-        rows,
-        forces,
-        body_of,
-        x_bar,
-        drivers,
-        friction,
-        places,
-        sum(load.signals for load in loads),
-        n_tail,
-        callbacks.any,
-        coupled_rows(equations, edges, number, int(rows[2][0, COUPLINGS])),
-    )
+        gravity, inertia, edges, equations, rows, forces, body_of, x_bar, drivers, friction, places,
+        n_signals=sum(load.signals for load in loads),
+        n_tail=n_tail,
+        has_callbacks=callbacks.any,
+        couplings=coupled_rows(equations, edges, number, int(rows[2][0, COUPLINGS])),
+    )  # fmt: skip
+    # edges -> solver -> tables
     tables, chosen = _tables(bodies, parts, solver, edges_without_rows(edges.slot, dropped))
+    jacobians = jacobian_callbacks(entries, callbacks.shapes[0], callbacks.shapes[1])
     return Compiled(
-        tables,
-        equations,
-        edges,
-        tuple(number.drivers),
-        tuple(entries),
-        callbacks,
-        jacobian_callbacks(entries, callbacks.shapes[0], callbacks.shapes[1]),
-        chosen.name,
-        chosen.reason,
-        tuple(turns.angles.values()),
-        states,
-    )
+        tables, equations, edges, tuple(number.drivers), tuple(entries), callbacks, jacobians,
+        chosen.name, chosen.reason, tuple(turns.angles.values()), states,
+    )  # fmt: skip
+
+
+def _number_turns(every: Sequence[ForceElement], layout: StateLayout | None) -> Turns:
+    """Return the angles that are integrated: those of loads first, so that rows that close later change no number."""
+    turns = Turns(sum(load.angles for load in every))
+    for q in (q for load in every for q in load.coordinates()):
+        turns.number(q)
+    for q in () if layout is None else layout.coordinates:
+        turns.number(q)
+    return turns
+
+
+def _placed(network: Network, entries: Sequence[LoadEntry], equations: Equations, number: Numbering, places: list[int]) -> Network:
+    """Return the network with the lines of its outputs: those that prescribe motions, those that change masses, and the others."""
+    followed = [(k, driver) for k, driver in enumerate(number.drivers) if isinstance(driver, BlockOutput)]
+    driving = {*equations.driver.tolist(), *(number.driver(f) for p in equations.objects.values() for f in p.prescribed())}
+    of_masses = {k for entry in entries if isinstance(entry.load, MassInTime) for k in entry.drivers} - driving
+    motions, masses = ([output for output in followed if output[0] in some] for some in (driving, of_masses))
+    outputs = [output for output in followed if output[0] not in driving | of_masses]
+    return network.placed(entries, outputs, motions, masses, places[-network.size] if network.size else 0, len(places))
 
 
 def keep_shifts(forces: tuple[Ints, Array, Ints], entries: Sequence[LoadEntry], inertia: InertiaTables) -> None:
@@ -221,46 +219,80 @@ def edges_without_rows(slots: Ints, dropped: Sequence[int]) -> frozenset[int]:
     return frozenset(np.flatnonzero((gone == rows) & (rows > 0)).tolist())
 
 
-def _tables(bodies: Sequence[Body], p: _Parts, solver: str | None, left_out: frozenset[int]) -> tuple[Tables, SolverTables]:
-    """Return the tables, and the solver that they are made for."""
-    n_edges = len(p.edges.bodies)
+class _Choice(NamedTuple):
+    """The solver that is chosen, and what it is chosen by.
+
+    solver: with its tables;  forms: of the edges;  paths: along which sweeps solve for friction;  rows: of each edge
+    massless, light: whether some directions of bodies have no inertia, or little
+    """
+
+    solver: SolverTables
+    forms: Forms
+    paths: Ints
+    rows: EdgeRows
+    massless: bool
+    light: bool
+
+
+def _choose(bodies: Sequence[Body], p: _Parts, solver: str | None, left_out: frozenset[int]) -> _Choice:
+    """Return the solver for the edges: the one of this name, or that which is predicted to be faster."""
     massless = not np.array_equal(p.inertia.true, p.inertia.shifted)
     pairs = list(map(tuple, p.edges.bodies.tolist()))
     forms = _forms(p, len(bodies))
     paths = friction_paths(p.friction, pairs, forms, len(bodies))
     if p.friction.solves and not len(paths):
-        forms = no_forms(n_edges)  # friction is solved with the factor of the blocks
+        forms = no_forms(len(pairs))  # friction is solved with the factor of the blocks
     hanging = [] if massless or p.inertia.has_light else _hanging(p, pairs, len(bodies))
     if hanging:
         forms = _forms_of(p).of({branch.edge for branch in hanging})
     positions = np.array([body.r for body in bodies], dtype=np.float64)
     rows = edge_rows(p.equations, p.edges)
     chosen = choose_solver(positions, pairs, rows, solver, Forest(forms, p.body_of, massless, p.couplings, hanging), left_out)
-    sweeps = sweep_tables(paths if chosen.name == TREE else paths[:0])
-    hinges = hinge_table(forms.revolute, p.equations, p.edges) if chosen.name in (TREE, TREES_ON_BLOCKS) else NO_HINGES
-    kind_ends = set_hinges_apart(*p.rows, hinges)
-    row_ints, row_reals, starts = p.rows[0], p.rows[1], p.rows[2][0]
-    if len(chosen.ints.get("CLUSTER_TERMS", ())) == starts[COUPLINGS + 1] - starts[COUPLINGS]:
+    light = p.inertia.has_lightest and not p.couplings if chosen.name == TREE else p.inertia.has_light
+    return _Choice(chosen, forms, paths, rows, massless, bool(light))
+
+
+def _tables(bodies: Sequence[Body], p: _Parts, solver: str | None, left_out: frozenset[int]) -> tuple[Tables, SolverTables]:
+    """Return the tables, and the solver that they are made for."""
+    choice = _choose(bodies, p, solver, left_out)
+    chosen = choice.solver
+    sweeps = sweep_tables(choice.paths if chosen.name == TREE else choice.paths[:0])
+    n_edges = len(p.edges.bodies)
+    n_nodes = len(bodies) + n_edges
+    ints = _integer_tables(p, choice) | p.friction.ints | sweeps.ints | chosen.ints
+    if "CLUSTER_ANGLES" in ints:
+        ints["CLUSTER_ANGLES"] = angle_table(ints["CLUSTER_ANGLES"], p.rows[0], p.body_of)
+    reals = _real_tables(p, choice, n_nodes) | p.friction.reals
+    refines = choice.massless or choice.light
+    complete = room_for(len(bodies) - 1, len(p.equations.kind)) if refines else (0, 0)
+    even = {"EVEN_SCALE": (n_nodes * refines, 6), "COMPLETE": complete}
+    work = _work(len(bodies), p, n_nodes) | even | p.friction.work(n_nodes) | sweeps.work | chosen.work
+    need_memory(ints | reals, work, len(bodies) - 1, len(p.equations.kind), loops=n_edges >= len(bodies))
+    return Tables(ints, reals, work), chosen._replace(reason=chosen.reason + (sweeps.reason and f"; {sweeps.reason}"))
+
+
+def _integer_tables(p: _Parts, choice: _Choice) -> dict[str, Ints]:
+    """Return the tables of integers that every solver has; rows that hinges write are set apart from the others of their kind."""
+    name = choice.solver.name
+    hinges = hinge_table(choice.forms.revolute, p.equations, p.edges) if name in (TREE, TREES_ON_BLOCKS) else NO_HINGES
+    kind_ends, starts = set_hinges_apart(*p.rows, hinges), p.rows[2][0]
+    if len(choice.solver.ints.get("CLUSTER_TERMS", ())) == starts[COUPLINGS + 1] - starts[COUPLINGS]:
         kind_ends[0, COUPLINGS] = starts[COUPLINGS]  # otherwise these are written with the others, and again
-    pad = np.full((n_edges, ROWS_PER_EDGE), -1.0)
-    pad.ravel()[p.edges.slot] = 0.0
-    kept = 1.0 + pad
-    velocity_rows = np.zeros(pad.shape if p.equations.velocity_only.any() else (0, ROWS_PER_EDGE), dtype=np.int64)
+    has_velocity_rows = p.equations.velocity_only.any()
+    velocity_rows = np.zeros((len(p.edges.bodies) if has_velocity_rows else 0, ROWS_PER_EDGE), dtype=np.int64)
     if len(velocity_rows):
         velocity_rows.ravel()[p.edges.slot] = p.equations.velocity_only
-    n_nodes = len(bodies) + n_edges
-    light = p.inertia.has_lightest and not p.couplings if chosen.name == TREE else p.inertia.has_light
     flags = [
-        FOR_MASSLESS * massless + FOR_LIGHT * light,
+        FOR_MASSLESS * choice.massless + FOR_LIGHT * choice.light,
         p.has_callbacks,
         len(p.places),
         *(p.places or [0])[:1],
         p.friction.solves,
     ]
-    ints = {
+    return {
         "FLAGS": np.array([flags], dtype=np.int64),
         "BODY_OF": p.body_of.reshape(-1, 1),
-        "ROW_INTS": row_ints,
+        "ROW_INTS": p.rows[0],
         "ROW_KIND_STARTS": p.rows[2],
         "ROW_KIND_ENDS": kind_ends,
         "HINGES": hinges,
@@ -270,17 +302,21 @@ def _tables(bodies: Sequence[Body], p: _Parts, solver: str | None, left_out: fro
         "DRIVER_OPS": p.drivers.ops,
         "EDGES": p.edges.bodies,
         "VELOCITY_ROWS": velocity_rows,
-        "EDGE_ROWS": np.array(rows, dtype=np.int64).T,
+        "EDGE_ROWS": np.array(choice.rows, dtype=np.int64).T,
     }
-    ints |= p.friction.ints | sweeps.ints | chosen.ints
-    if "CLUSTER_ANGLES" in ints:
-        ints["CLUSTER_ANGLES"] = angle_table(ints["CLUSTER_ANGLES"], row_ints, p.body_of)
-    reals = {
+
+
+def _real_tables(p: _Parts, choice: _Choice, n_nodes: int) -> dict[str, Array]:
+    """Return the tables of numbers that every solver has;  n_nodes: bodies and edges"""
+    pad = np.full((len(p.edges.bodies), ROWS_PER_EDGE), -1.0)
+    pad.ravel()[p.edges.slot] = 0.0
+    kept = 1.0 + pad
+    return {
         "INERTIA": p.inertia.true,
         "SHIFTED": p.inertia.shifted,
         "GRAVITY": p.gravity[None, :],
         "X_BAR": p.x_bar,
-        "ROW_REALS": row_reals,
+        "ROW_REALS": p.rows[1],
         "FORCE_REALS": p.forces[1],
         "DRIVER_NUMBERS": p.drivers.numbers[None, :],
         "PAD": pad,
@@ -288,14 +324,8 @@ def _tables(bodies: Sequence[Body], p: _Parts, solver: str | None, left_out: fro
         "ROW_WEIGHT": kept,
         "LENGTH": np.ones((1, 1)),
         "SCALE": pivot_scale(p.inertia.shifted, n_nodes),
-        "EVEN": p.inertia.even if massless or light else p.inertia.even[:0],
-    } | p.friction.reals
-    refines = bool(massless or light)
-    complete = room_for(len(bodies) - 1, len(p.equations.kind)) if refines else (0, 0)
-    even = {"EVEN_SCALE": (n_nodes * refines, 6), "COMPLETE": complete}
-    work = _work(len(bodies), p, n_nodes) | even | p.friction.work(n_nodes) | sweeps.work | chosen.work
-    need_memory(ints | reals, work, len(bodies) - 1, len(p.equations.kind), loops=n_edges >= len(bodies))
-    return Tables(ints, reals, work), chosen._replace(reason=chosen.reason + (sweeps.reason and f"; {sweeps.reason}"))
+        "EVEN": p.inertia.even if choice.massless or choice.light else p.inertia.even[:0],
+    }
 
 
 def _forms(p: _Parts, n_bodies: int) -> Forms:

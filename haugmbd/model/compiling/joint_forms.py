@@ -111,7 +111,7 @@ def separable_edges(equations: Equations, edges: Edges, x_bar: Array, body_of: I
     x_bar, body_of: (nm, 3), (nm,) all markers
     """
     n, edge, kind = len(edges.bodies), edges.of_row, equations.kind
-    found = np.full((n, SEPARABLE_FORM), NO_FORM, dtype=np.int64)
+    forms = np.full((n, SEPARABLE_FORM), NO_FORM, dtype=np.int64)
     linear = (kind == OF_CD) | (kind == OF_DP2)
     threads = _threads(equations, edges, x_bar, body_of)
     angular = ~linear & ~threads
@@ -127,12 +127,12 @@ def separable_edges(equations: Equations, edges: Edges, x_bar: Array, body_of: I
     right[edge[other]] = False
     order = np.lexsort((edges.slot, threads, ~linear, edge))
     nth = np.arange(len(order)) - np.searchsorted(edge[order], edge[order])
-    own = right[edge[order]]
-    found[edge[order][own], FORM_ROWS + nth[own]] = edges.slot[order][own] % ROWS_PER_EDGE
-    found[right, :FORM_ROWS] = np.column_stack([n_linear, n_angular, n_threads])[right]
+    is_separable = right[edge[order]]
+    forms[edge[order][is_separable], FORM_ROWS + nth[is_separable]] = edges.slot[order][is_separable] % ROWS_PER_EDGE
+    forms[right, :FORM_ROWS] = np.column_stack([n_linear, n_angular, n_threads])[right]
     pinned = right & (n_linear > 0)
-    found[pinned, FORM_POINTS:] = points[first[pinned]]
-    return found
+    forms[pinned, FORM_POINTS:] = points[first[pinned]]
+    return forms
 
 
 def _threads(equations: Equations, edges: Edges, x_bar: Array, body_of: Ints) -> Flags:

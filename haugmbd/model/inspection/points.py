@@ -36,14 +36,14 @@ def locate(model: Model, where: Any) -> NamedPoint:
         return _on_body(model, *where)
     if not isinstance(where, str):
         raise UsageError(f"{where!r:.60} names no point: give a name, such as 'rod' or 'pin', or (body, s_bar).")
-    known = points(model)
-    if where not in known:
-        raise no_such("point", where, known)
-    found = known[where]
-    if len(found) > 1:
-        others = ", ".join(f"({p.body!r}, {p.s_bar.tolist()})" for p in found)
+    points_by_name = points(model)
+    if where not in points_by_name:
+        raise no_such("point", where, points_by_name)
+    same_name = points_by_name[where]
+    if len(same_name) > 1:
+        others = ", ".join(f"({p.body!r}, {p.s_bar.tolist()})" for p in same_name)
         raise UsageError(f"{where!r} names more than one point: give one of {others}, or .i or .j of the joint.")
-    return found[0]
+    return same_name[0]
 
 
 def _on_body(model: Model, body: str, s_bar: Any) -> NamedPoint:

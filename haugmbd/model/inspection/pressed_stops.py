@@ -51,9 +51,9 @@ class Stops:
     """
 
     def __init__(self, model: Model, *, jumps: bool = False) -> None:
-        self.places = tuple(place for place in places_of(model) if place.side.c > 0.0 or not jumps)
-        self.sides = [place.side for place in self.places]
-        self._rows: Ints = np.array([place.row for place in self.places], dtype=np.int64)
+        self.places = tuple(stop for stop in places_of(model) if stop.side.c > 0.0 or not jumps)
+        self.sides = [stop.side for stop in self.places]
+        self._rows: Ints = np.array([stop.row for stop in self.places], dtype=np.int64)
         self.pack = model.pack() if self.places else None
 
     def pressed(self, y: Array) -> Pressed:
@@ -66,13 +66,13 @@ class Stops:
     def hold(self, pack: Pack, pushes: Flags, undecided: Flags | None = None) -> None:
         """Write to a workspace which sides push, whatever the state is; for the `undecided` sides the state decides at each evaluation."""
         F = workspace_array(pack, "F")
-        for place in self.places:
-            F[place.driver, HELD] = FREE
-        for k, place in enumerate(self.places):
+        for stop in self.places:
+            F[stop.driver, HELD] = FREE
+        for k, stop in enumerate(self.places):
             if pushes[k]:
-                F[place.driver, HELD] = place.side.held
+                F[stop.driver, HELD] = stop.side.held
             elif undecided is not None and undecided[k]:
-                F[place.driver, HELD] = BY_STATE
+                F[stop.driver, HELD] = BY_STATE
 
 
 @kernel

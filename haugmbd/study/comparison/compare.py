@@ -128,51 +128,55 @@ def compare(
     and forces have two values.
     """
     numbers: dict[str, Any] = {} if results and np.isnan(t_end) else {"t_end": t_end}
-    numbers |= {
-        "budget": budget,
-        "h": h,
-        "rtol": rtol,
-        "atol": atol,
-        "samples": samples,
-        "repeats": repeats,
-        "store_every": store_every,
-    }
-    check_numbers(None, **numbers)
+    numbers |= {"budget": budget, "h": h, "rtol": rtol, "atol": atol}
+    check_numbers(None, **numbers, samples=samples, repeats=repeats, store_every=store_every)
     check_flags(project_velocity=project_velocity, progress=progress)
     check_budget(budget)
     check_counts(samples=samples, repeats=repeats)
     wanted = check_groups(groups, outputs)
     t_start = 0.0 if state is None else float(need_state(state).t)
-    given_results = _listed_results(results)
-    if np.isnan(t_end) and given_results:
-        t_end = min(float(one.t[-1]) if len(one.t) else t_start for one in given_results.values())
-    chosen = [] if given_results and not _any(methods) else ready(methods, t_end - t_start, h, rtol, atol)
-    twice = [label for label in given_results if label in [one.label for one in chosen]]
-    if twice:
-        raise UsageError(f"results has the label {twice[0]!r}, which a method has, too: give each its own.")
+    # the rows: methods, runs that are there already, and refused combinations
+    runs = _listed_results(results)
+    if np.isnan(t_end) and runs:
+        t_end = min(float(run.t[-1]) if len(run.t) else t_start for run in runs.values())
+    chosen = [] if runs and not _any(methods) else ready(methods, t_end - t_start, h, rtol, atol)
+    _need_own_labels(runs, chosen)
     refused = methods.refused if isinstance(methods, MethodSet) else ()
     model = compiled(system)
     if any(entry.load.impulsive for entry in model.loads):
         need_no_stops(model, "compare")
     more: dict[str, Any] = {"state": state, "project_velocity": project_velocity}
-    given = default_reference() if reference is None else reference
-    if given is not False:
-        check_reference(given, model, t_end, outputs, budget, more)
+    # a reference that is refused is told before the first run; it is run last, at the times of the others
+    exact = default_reference() if reference is None else reference
+    if exact is not False:
+        check_reference(exact, model, t_end, outputs, budget, more)
     cells = run_cells(
         chosen, model, t_end, repeats=repeats, budget=budget, more=more | {"store_every": store_every}, progress=progress
     )
-    cells += [_cell_of(label, one, model, t_end, more) for label, one in given_results.items()]
-    found = None
-    if given is not False:
+    cells += [_cell_of(label, run, model, t_end, more) for label, run in runs.items()]
+    solution = None
+    if exact is not False:
         times = np.unique(np.concatenate([[t_end], *(c.result.t[compared_states(c.result, samples)] for c in cells if c.result)]))
-        found = compute_reference(given, model, times, wanted, outputs, budget, more)
-    cells += [Cell(one.label, REFUSED, one.reason) for one in refused]
-    every: list[Method | RefusedMethod] = [*chosen, *refused]
-    parts: dict[str, tuple[Any, Any, Any]] = {one.label: (one.formulation, one.integrator, one.stabilization) for one in every}
-    parts |= {label: tuple(one.settings.get(key) for key in PARTS) for label, one in given_results.items()}  # type: ignore[misc]
-    return Comparison(
-        model, t_start, t_end, _measured(cells, found, wanted, outputs, samples), found, wanted, outputs, parts, budget
-    )
+        solution = compute_reference(exact, model, times, wanted, outputs, budget, more)
+    cells += [Cell(method.label, REFUSED, method.reason) for method in refused]
+    measures = _measured(cells, solution, wanted, outputs, samples)
+    return Comparison(model, t_start, t_end, measures, solution, wanted, outputs, _parts([*chosen, *refused], runs), budget)
+
+
+def _need_own_labels(runs: Mapping[str, Result], chosen: Iterable[Method]) -> None:
+    """Raise UsageError for a result with the label of a method."""
+    labels = [method.label for method in chosen]
+    twice = [label for label in runs if label in labels]
+    if twice:
+        raise UsageError(f"results has the label {twice[0]!r}, which a method has, too: give each its own.")
+
+
+def _parts(every: Iterable[Method | RefusedMethod], runs: Mapping[str, Result]) -> dict[str, tuple[Any, Any, Any]]:
+    """Return formulation, integrator and stabilization of each row, by label."""
+    parts: dict[str, tuple[Any, Any, Any]] = {
+        method.label: (method.formulation, method.integrator, method.stabilization) for method in every
+    }
+    return parts | {label: tuple(run.settings.get(key) for key in PARTS) for label, run in runs.items()}  # type: ignore[misc]
 
 
 def _any(methods: Any) -> bool:
@@ -225,23 +229,23 @@ def ready(methods: Any, span: float, h: float | None, rtol: float | None, atol: 
     """Return the methods, with steps and tolerances. Raise UsageError, with all faults, for what is not a method or cannot be started."""
     if isinstance(methods, Method | str) or not isinstance(methods, Iterable):
         raise UsageError(f"methods = {methods!r} must be a list of Method objects, or what mbd.methods(...) returned.")
-    given = list(methods)
-    wrong = [no_method(one) for one in given if not isinstance(one, Method)]
+    listed = list(methods)
+    wrong = [no_method(method) for method in listed if not isinstance(method, Method)]
     if wrong:
         raise UsageError(f"{'; '.join(wrong)}.")
-    if not given:
+    if not listed:
         raise UsageError("there is no method to compare: give at least one that can be run.")
-    chosen = [one.completed(h, rtol, atol) for one in given]
+    chosen = [method.completed(h, rtol, atol) for method in listed]
     if isinstance(methods, MethodSet):  # two of a set may become the same by the step
-        chosen = [one for k, one in enumerate(chosen) if one not in chosen[:k]]
-    labels = [one.label for one in chosen]
+        chosen = [method for k, method in enumerate(chosen) if method not in chosen[:k]]
+    labels = [method.label for method in chosen]
     for label in dict.fromkeys(label for label in labels if labels.count(label) > 1):
         wrong.append(f"{labels.count(label)} methods have the label {label!r}: give each its own, Method(..., label=...)")
-    for one in chosen:
+    for method in chosen:
         try:
-            one.integrator.check(span)
+            method.integrator.check(span)
         except UsageError as error:
-            wrong.append(f"{one.label}: {str(error).replace('simulate(', 'compare(')}")
+            wrong.append(f"{method.label}: {str(error).replace('simulate(', 'compare(')}")
     if wrong:
         raise UsageError("; ".join(each.rstrip(".") for each in wrong) + ".")
     return chosen
@@ -251,9 +255,9 @@ def _measured(
     cells: list[Cell], reference: Reference | None, groups: tuple[str, ...], outputs: Outputs | None, samples: int
 ) -> dict[str, Measures]:
     """Return the measurements of each cell, by label."""
-    found = {}
+    measures = {}
     for cell in cells:
-        one = Measures(cell)
-        one.add_all(reference, groups, outputs, samples)
-        found[cell.label] = one
-    return found
+        row = Measures(cell)
+        row.add_all(reference, groups, outputs, samples)
+        measures[cell.label] = row
+    return measures

@@ -38,8 +38,8 @@ def dataset_of(comparison: ComparisonRows) -> xarray.Dataset:
     variables: dict[str, Any] = {}
     for name in comparison.columns:
         values = comparison.column(name)
-        known = {"uncertainty": comparison.uncertainty(name), "scale": scales.get(name[6:-4], np.nan)}
-        attributes = known if name.startswith("error_") else {}
+        attributes_of_errors = {"uncertainty": comparison.uncertainty(name), "scale": scales.get(name[6:-4], np.nan)}
+        attributes = attributes_of_errors if name.startswith("error_") else {}
         variables[name] = (("label",), np.array(values, dtype=str if name in TEXTS else np.float64), attributes)
     joints = list(comparison.model.joints)
     for level in LEVELS:

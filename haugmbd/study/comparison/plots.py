@@ -102,16 +102,16 @@ def family_of(method: Method) -> str:
 def overlay_curves(comparison: ComparisonRows, level: str, ax: Axes | None) -> Axes:
     """Draw one curve for each method, see `ComparisonRows.overlay`."""
     laws = (CONTACT, *LAWS, "overlap") if comparison.model.contacts else ()
-    known = [*LEVELS, *laws, ENERGY, *((*comparison.groups, *comparison.outputs) if comparison.reference else ())]
-    if level not in known:
-        raise UsageError(f"level is {level!r}{did_you_mean(str(level), known)}: give one of {', '.join(map(repr, known))}.")
+    levels = [*LEVELS, *laws, ENERGY, *((*comparison.groups, *comparison.outputs) if comparison.reference else ())]
+    if level not in levels:
+        raise UsageError(f"level is {level!r}{did_you_mean(str(level), levels)}: give one of {', '.join(map(repr, levels))}.")
     key = "drift" if level == ENERGY else level
-    curves = {label: one.curves[key] for label, one in comparison.measures.items() if key in one.curves}
-    shown = {label: found for label, found in curves.items() if np.isfinite(found[1]).any()}
+    curves = {label: row.curves[key] for label, row in comparison.measures.items() if key in row.curves}
+    shown = {label: curve for label, curve in curves.items() if np.isfinite(curve[1]).any()}
     missing = [label for label in comparison.labels if label not in shown]
     kept, note = largest({label: values for label, (_, values) in shown.items()})
     shown = {label: shown[label] for label in comparison.labels if label in kept}
-    own, ax = ax is None, axes(ax)
+    is_new, ax = ax is None, axes(ax)
     for (label, (t, values)), color, marker, style in zip(shown.items(), cycle(COLORS), cycle(MARKERS), cycle(LINES)):  # noqa: B905
         first = 1 if len(values) > 1 and values[0] == 0.0 else 0  # the common start, which a logarithmic axis does not have
         times, peaks = envelope(t[first:], values[first:])
@@ -127,7 +127,7 @@ def overlay_curves(comparison: ComparisonRows, level: str, ax: Axes | None) -> A
     ax.set_ylabel(ylabel)
     ax.set_xlim(comparison.t_start, comparison.t_end)
     _title(ax, comparison, title + note, missing)
-    _legend(ax, len(shown) + 1, own)
+    _legend(ax, len(shown) + 1, is_new)
     return ax
 
 

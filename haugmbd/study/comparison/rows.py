@@ -81,18 +81,18 @@ class ComparisonRows:
     def notes(self) -> dict[str, tuple[str, ...]]:
         """Return notes and warnings by label."""
         return {
-            label: (*one.notes, *(() if one.cell.result is None else one.cell.result.warnings))
-            for label, one in self.measures.items()
+            label: (*measures.notes, *(() if measures.cell.result is None else measures.cell.result.warnings))
+            for label, measures in self.measures.items()
         }
 
     def row(self, label: str) -> dict[str, Any]:
         """Return the columns of one method by name; numbers that are unknown are NaN."""
         if label not in self.measures:
             raise UsageError(f"no method has the label {label!r}{did_you_mean(label, self.labels)}.")
-        one = self.measures[label]
+        measures = self.measures[label]
         parts = ("" if part is None else text_of(part) for part in self.parts[label])
-        texts = dict(zip(TEXTS, (one.cell.status, one.cell.reason, *parts), strict=True))
-        return {name: texts[name] if name in texts else one.numbers.get(name, np.nan) for name in self.columns}
+        texts = dict(zip(TEXTS, (measures.cell.status, measures.cell.reason, *parts), strict=True))
+        return {name: texts[name] if name in texts else measures.numbers.get(name, np.nan) for name in self.columns}
 
     def column(self, name: str) -> list[Any]:
         """Return one column for all methods; UsageError if there is none of that name."""

@@ -213,37 +213,37 @@ class Reference:
 
 
 def check_reference(
-    given: Method | Result, model: Model, t_end: float, outputs: Outputs | None, budget: float | None, more: Mapping[str, Any]
+    reference: Method | Result, model: Model, t_end: float, outputs: Outputs | None, budget: float | None, more: Mapping[str, Any]
 ) -> None:
     """Raise UsageError if the reference cannot be computed up to `t_end`, is of another model, or an output does not fit."""
-    if isinstance(given, Result):
-        check_result(given, model, t_end, more)
-        trial = given
-    elif isinstance(given, Method):
-        given.integrator.check(t_end - (0.0 if more.get("state") is None else more["state"].t))
-        trial = _run(given, model, t_end, budget, more, t_eval=[t_end])
+    if isinstance(reference, Result):
+        check_result(reference, model, t_end, more)
+        trial = reference
+    elif isinstance(reference, Method):
+        reference.integrator.check(t_end - (0.0 if more.get("state") is None else more["state"].t))
+        trial = _run(reference, model, t_end, budget, more, t_eval=[t_end])
     else:
-        meant = object_meant(given, Integrator)
+        meant = object_meant(reference, Integrator)
         remedy = f" Give mbd.Method(integrator=...){meant}." if meant else ""
-        raise UsageError(f"reference = {given!r} must be a Method, a Result, or False for a comparison without errors.{remedy}")
+        raise UsageError(f"reference = {reference!r} must be a Method, a Result, or False for a comparison without errors.{remedy}")
     for name, output in (outputs or {}).items():
         values_of(name, output, trial)
 
 
-def check_result(given: Result, model: Model, t_end: float, more: Mapping[str, Any]) -> None:
+def check_result(result: Result, model: Model, t_end: float, more: Mapping[str, Any]) -> None:
     """Raise UsageError unless a result is of this model and covers the run."""
     t_start = 0.0 if more.get("state") is None else more["state"].t
     try:
-        check_same_model(given, model)
+        check_same_model(result, model)
     except UsageError as error:
         raise UsageError(f"no reference possible: {error}") from None
-    if len(given) < 2 or given.t[0] > t_start or given.t[-1] < t_end:
-        span = f"{given.t[0]:g} .. {given.t[-1]:g} s" if len(given) else "no time"
+    if len(result) < 2 or result.t[0] > t_start or result.t[-1] < t_end:
+        span = f"{result.t[0]:g} .. {result.t[-1]:g} s" if len(result) else "no time"
         raise UsageError(f"no reference possible: the Result covers {span}, and the comparison {t_start:g} .. {t_end:g} s.")
 
 
 def compute_reference(
-    given: Method | Result,
+    reference: Method | Result,
     model: Model,
     times: Array,
     groups: tuple[str, ...],
@@ -252,27 +252,27 @@ def compute_reference(
     more: Mapping[str, Any],
 ) -> Reference:
     """Return the reference at increasing `times` (k,); UsageError if it cannot be computed."""
-    if isinstance(given, Result):
+    if isinstance(reference, Result):
         note = "The reference is a result: its uncertainty is unknown, and no error is marked as below it."
         return Reference(
-            given, f"a Result, {given.settings.get('integrator', '')}", scales_of(given, groups, outputs), notes=(note,)
+            reference, f"a Result, {reference.settings.get('integrator', '')}", scales_of(reference, groups, outputs), notes=(note,)
         )
     t_end = float(times[-1])
-    best = _run(given, model, t_end, budget, more, t_eval=times)
-    scales, partner = scales_of(best, groups, outputs), partner_of(given)
-    name = label_of(given.formulation, given.integrator, given.stabilization)
+    best = _run(reference, model, t_end, budget, more, t_eval=times)
+    scales, partner = scales_of(best, groups, outputs), partner_of(reference)
+    name = label_of(reference.formulation, reference.integrator, reference.stabilization)
     try:
         other = _run(partner, model, t_end, budget, more, t_eval=times)
     except UsageError as error:
         return Reference(best, name, scales, notes=(f"The uncertainty of the reference is unknown: {error}",))
-    found = group_errors(other, best, groups=groups, outputs=outputs, scales=scales)
-    return Reference(best, name, scales, uncertainty_of(found), tuple(f"{group}: {note}" for group, note in found.notes.items()))
+    apart = group_errors(other, best, groups=groups, outputs=outputs, scales=scales)
+    return Reference(best, name, scales, uncertainty_of(apart), tuple(f"{group}: {note}" for group, note in apart.notes.items()))
 
 
-def uncertainty_of(found: GroupErrors) -> dict[str, tuple[float, float]]:
+def uncertainty_of(differences: GroupErrors) -> dict[str, tuple[float, float]]:
     """Return the differences at the end and the largest ones, by group; at least the rounding of a number."""
     rounding = float(np.finfo(np.float64).eps)
-    return {group: (max(found.end(group), rounding), max(found.max(group), rounding)) for group in found.errors}
+    return {group: (max(differences.end(group), rounding), max(differences.max(group), rounding)) for group in differences.errors}
 
 
 def _run(method: Method, model: Model, t_end: float, budget: float | None, more: Mapping[str, Any], t_eval: Any) -> Result:
@@ -292,19 +292,19 @@ def _run(method: Method, model: Model, t_end: float, budget: float | None, more:
     return result
 
 
-def check_same_model(given: Result, model: Model) -> None:
+def check_same_model(result: Result, model: Model) -> None:
     """Raise UsageError unless a result is of this model."""
-    if not given.has_model:
+    if not result.has_model:
         raise UsageError("the Result was loaded without its model. Pass it: mbd.load(path, model=...).")
-    if given.switches:
-        first = given.switches[0]
+    if result.switches:
+        first = result.switches[0]
         name = f" {first.names[0]!r}" if first.names else ""
         raise UsageError(
             f"the Result is of another structure after its switch{name} at t = {first.t:.6g} s, and errors and violations are of one. "
             "Compare its states with those of another run with the same switches, such as result.at(t) of both."
         )
     try:
-        check_model(model, given.names, numbers_of(given.model), given.y.shape[1], law_digests(given.model))
+        check_model(model, result.names, numbers_of(result.model), result.y.shape[1], law_digests(result.model))
     except UsageError as error:
         raise UsageError(f"the Result {error}.") from None
 
@@ -432,16 +432,16 @@ class Measures:
 
     def _errors(self, result: Result, reference: Reference, groups: tuple[str, ...], outputs: Outputs | None, most: int) -> None:
         at = compared_states(result, most)
-        found = group_errors(result, reference.result, groups=groups, outputs=outputs, at=at, scales=reference.scales)
-        for name, errors in found.errors.items():
-            known = np.isfinite(errors)
-            self.curves[name] = (found.t[known], errors[known])
-            largest = float(errors[known].max()) if known.any() else np.nan
+        differences = group_errors(result, reference.result, groups=groups, outputs=outputs, at=at, scales=reference.scales)
+        for name, errors in differences.errors.items():
+            finite = np.isfinite(errors)
+            self.curves[name] = (differences.t[finite], errors[finite])
+            largest = float(errors[finite].max()) if finite.any() else np.nan
             self.numbers[f"error_{name}_max"] = largest if self.cell.completed else np.nan
-            if not known.all() and name not in found.notes:
-                self.notes.append(f"errors of {name}: {np.sum(~known)} of {len(known)} states are not steps of the method")
-            self.numbers[f"error_{name}_end"] = found.end(name) if self.cell.completed else np.nan
+            if not finite.all() and name not in differences.notes:
+                self.notes.append(f"errors of {name}: {np.sum(~finite)} of {len(finite)} states are not steps of the method")
+            self.numbers[f"error_{name}_end"] = differences.end(name) if self.cell.completed else np.nan
         if outputs:
             for what in ("end", "max"):
                 self.numbers[f"error_outputs_{what}"] = max(self.numbers[f"error_{name}_{what}"] for name in outputs)
-        self.notes += [f"errors of {group}: {note}" for group, note in found.notes.items()]
+        self.notes += [f"errors of {group}: {note}" for group, note in differences.notes.items()]

@@ -113,20 +113,20 @@ def study_identity(
     Raise UsageError if `build`, `run` or `method` holds something that cannot be compared, and there is no version that stands for it.
     """
     vouched = bool(version)
-    found: dict[str, Any] = {}
-    for name, given in (("build", build), ("run", run), ("method", method)):
-        if given is None:
-            found |= {name: None, f"{name}{READS}": {}}
+    identity: dict[str, Any] = {}
+    for name, part in (("build", build), ("run", run), ("method", method)):
+        if part is None:
+            identity |= {name: None, f"{name}{READS}": {}}
             continue
         try:
-            found |= {name: describe(given, vouched=vouched), f"{name}{READS}": values_of(given, vouched=vouched)}
+            identity |= {name: describe(part, vouched=vouched), f"{name}{READS}": values_of(part, vouched=vouched)}
         except NoContent as error:
             raise UsageError(
                 f"{who}: {name} reads {error}, which cannot be compared with that of another call: the store could return rows of "
                 'another study. Give version="1" with this store, and another version whenever that changes; or make it inside of '
                 f"{name}, from numbers."
             ) from None
-    return {**found, "python": PYTHON, "seed": seed, "version": version, "haugmbd": library, "parameters": sorted(names)}
+    return {**identity, "python": PYTHON, "seed": seed, "version": version, "haugmbd": library, "parameters": sorted(names)}
 
 
 def cell_key(identity: Mapping[str, Any], cell: Mapping[str, Value]) -> str:
@@ -143,71 +143,81 @@ def cell_seed(seed: int, cell: Mapping[str, Value]) -> int:
     return int(digest(text_of([seed, cell])), 16) >> (4 * DIGITS - 63)
 
 
-def describe(given: Any, *, vouched: bool = False) -> str:
+def describe(function: Any, *, vouched: bool = False) -> str:
     """Return the name of a function, method, partial or callable object, and the digest of its code and of all that it reads.
 
     Raise NoContent, with its place, for a value that cannot be compared, unless it is vouched for.
     """
-    return f"{_name(given)} {digest(text_of(values_of(given, vouched=vouched)))}"
+    return f"{_name(function)} {digest(text_of(values_of(function, vouched=vouched)))}"
 
 
-def values_of(given: Any, *, vouched: bool = False) -> dict[str, str]:
+def values_of(function: Any, *, vouched: bool = False) -> dict[str, str]:
     """Return the code of a function and what it reads, by name, as texts that differ where the values do."""
-    files = not writes_files(given)
-    return {name: _text(name, x, vouched, files) for name, x in sorted(_values(given).items())}
+    files = not writes_files(function)
+    return {name: _text(name, x, vouched, files) for name, x in sorted(_values(function).items())}
 
 
 def rounded_values(build: Any, run: Any) -> dict[str, str]:
     """Return digests of what `build` and `run` read, by name: another process that imports them must find the same values."""
-    found: dict[str, str] = {}
-    for what, given in (("build", build), ("run", run)):
-        if not is_imported(given):  # it was sent by its content, with all that it reads
+    digests: dict[str, str] = {}
+    for what, function in (("build", build), ("run", run)):
+        if not is_imported(function):  # it was sent by its content, with all that it reads
             continue
-        for name, x in _values(given).items():
+        for name, x in _values(function).items():
             if isinstance(x, FileContent):  # it may be elsewhere there
                 continue
             with contextlib.suppress(NoContent):
-                found[f"{name!r}, which {what} reads"] = digest_of(x, rounded=True, vouched=True)
-    return found
+                digests[f"{name!r}, which {what} reads"] = digest_of(x, rounded=True, vouched=True)
+    return digests
 
 
-def is_imported(given: Any) -> bool:
+def is_imported(function: Any) -> bool:
     """Return whether a function is the one that its module has under its name, as it is where another process has imported it."""
-    found: Any = sys.modules.get(getattr(given, "__module__", None) or "")
-    for part in str(getattr(given, "__qualname__", "<locals>")).split("."):
-        found = getattr(found, part, None)
-    return inspect.isfunction(given) and found is given
+    imported: Any = sys.modules.get(getattr(function, "__module__", None) or "")
+    for part in str(getattr(function, "__qualname__", "<locals>")).split("."):
+        imported = getattr(imported, part, None)
+    return inspect.isfunction(function) and imported is function
 
 
-def _name(given: Any) -> str:
+def _name(function: Any) -> str:
     """Return module and name of a function or class, the class of an object; the main script has one name in all processes."""
-    if isinstance(given, functools.partial):
-        return f"partial({_name(given.func)})"
-    if isinstance(given, Variants):
+    if isinstance(function, functools.partial):
+        return f"partial({_name(function.func)})"
+    if isinstance(function, Variants):
         return "Model"
-    if dataclasses.is_dataclass(given) and not isinstance(given, type) and not callable(given) and " at 0x" not in repr(given):
-        return repr(given)
-    is_function = inspect.isroutine(given) or inspect.isclass(given)
-    known = given if is_function else type(given)
-    name = f"{getattr(known, '__module__', '')}.{getattr(known, '__qualname__', repr(type(known)))}".replace(
+    if (
+        dataclasses.is_dataclass(function)
+        and not isinstance(function, type)
+        and not callable(function)
+        and " at 0x" not in repr(function)
+    ):
+        return repr(function)
+    is_function = inspect.isroutine(function) or inspect.isclass(function)
+    named = function if is_function else type(function)
+    name = f"{getattr(named, '__module__', '')}.{getattr(named, '__qualname__', repr(type(named)))}".replace(
         "__mp_main__", "__main__"
     )
-    return name if is_function or not callable(given) else f"call of {name}"
+    return name if is_function or not callable(function) else f"call of {name}"
 
 
-def _values(given: Any) -> dict[str, Any]:
+def _values(function: Any) -> dict[str, Any]:
     """Return the values by name."""
-    if isinstance(given, functools.partial):
-        named = {f"argument {k}": x for k, x in enumerate(given.args)} | {f"{name}=": x for name, x in given.keywords.items()}
-        return named | {"function": given.func, "attributes": vars(given)}
-    if isinstance(given, Variants):
-        return given.values()
-    if inspect.isfunction(given):
-        wrapped = {name: x for name, x in vars(given).items() if name != "__wrapped__"}
-        return {TEXT: code_digest(given)} | values_read(given) | files_read(given) | ({"attributes": wrapped} if wrapped else {})
-    if inspect.ismethod(given):
-        return {TEXT: code_digest(given), "self": given.__self__, "function": given.__func__}
-    return {"value": given}
+    if isinstance(function, functools.partial):
+        named = {f"argument {k}": x for k, x in enumerate(function.args)} | {f"{name}=": x for name, x in function.keywords.items()}
+        return named | {"function": function.func, "attributes": vars(function)}
+    if isinstance(function, Variants):
+        return function.values()
+    if inspect.isfunction(function):
+        wrapped = {name: x for name, x in vars(function).items() if name != "__wrapped__"}
+        return (
+            {TEXT: code_digest(function)}
+            | values_read(function)
+            | files_read(function)
+            | ({"attributes": wrapped} if wrapped else {})
+        )
+    if inspect.ismethod(function):
+        return {TEXT: code_digest(function), "self": function.__self__, "function": function.__func__}
+    return {"value": function}
 
 
 def _text(name: str, x: Any, vouched: bool, files: bool) -> str:
@@ -311,8 +321,8 @@ def normal(mean: float, sd: float) -> Distribution:
     UsageError
         If one is not finite, or sd is not positive.
     """
-    given = numbers([mean, sd])
-    if given is None or given.shape != (2,) or not (np.isfinite(given).all() and sd > 0.0):
+    moments = numbers([mean, sd])
+    if moments is None or moments.shape != (2,) or not (np.isfinite(moments).all() and sd > 0.0):
         raise UsageError(f"normal({mean!r:.40}, {sd!r:.40}) needs a finite mean and a positive standard deviation.")
     return Distribution("normal", float(mean), float(sd))
 
@@ -335,8 +345,8 @@ def uniform(low: float, high: float) -> Distribution:
     UsageError
         If one is not finite, or low is not below high.
     """
-    given = numbers([low, high])
-    if given is None or given.shape != (2,) or not (np.isfinite(given).all() and low < high):
+    bounds = numbers([low, high])
+    if bounds is None or bounds.shape != (2,) or not (np.isfinite(bounds).all() and low < high):
         raise UsageError(f"uniform({low!r:.40}, {high!r:.40}) needs two finite numbers, the smaller one first.")
     return Distribution("uniform", float(low), float(high))
 
@@ -400,37 +410,37 @@ class RandomCells:
     def _stratum(self, name: str, k: int) -> float:
         """Return the part of a distribution for cell k: within one of n parts, each of which is taken once."""
         crc = zlib.crc32(name.encode())
-        place = int(np.random.default_rng([self.seed, crc]).permutation(self.n)[k])
+        stratum = int(np.random.default_rng([self.seed, crc]).permutation(self.n)[k])
         inside = float(np.random.default_rng([self.seed, k, crc]).random())
-        return (place + min(max(inside, 1e-12), 1.0 - 1e-12)) / self.n
+        return (stratum + min(max(inside, 1e-12), 1.0 - 1e-12)) / self.n
 
     def _value(self, name: str, k: int) -> Value:
         """Return the value of a parameter in cell k."""
-        rng, given = np.random.default_rng([self.seed, k, zlib.crc32(name.encode())]), self.ranges[name]
-        if self.latin and isinstance(given, tuple | Distribution):
-            own = given if isinstance(given, Distribution) else Distribution("uniform", *map(float, given))
-            return own.at(self._stratum(name, k))
-        if isinstance(given, Distribution):
-            return given.at(min(max(float(rng.random()), 1e-15), 1.0 - 1e-15))
-        if isinstance(given, tuple):
-            return float(rng.uniform(*given))
-        return given[int(rng.integers(len(given)))] if isinstance(given, list) else given(rng)
+        rng, values = np.random.default_rng([self.seed, k, zlib.crc32(name.encode())]), self.ranges[name]
+        if self.latin and isinstance(values, tuple | Distribution):
+            distribution = values if isinstance(values, Distribution) else Distribution("uniform", *map(float, values))
+            return distribution.at(self._stratum(name, k))
+        if isinstance(values, Distribution):
+            return values.at(min(max(float(rng.random()), 1e-15), 1.0 - 1e-15))
+        if isinstance(values, tuple):
+            return float(rng.uniform(*values))
+        return values[int(rng.integers(len(values)))] if isinstance(values, list) else values(rng)
 
 
-def _range_fault(name: str, given: Any) -> str:
+def _range_fault(name: str, values: Any) -> str:
     """Return what is wrong with a range; "" if nothing."""
-    if isinstance(given, tuple):
+    if isinstance(values, tuple):
         try:
-            low, high = (float(x) for x in given)
+            low, high = (float(x) for x in values)
             good = bool(np.isfinite([low, high]).all()) and low <= high
         except (TypeError, ValueError):
             good = False
-        return "" if good else f"{name!r}: (low, high) = {given!r} must be two finite numbers, the smaller one first"
-    if isinstance(given, Distribution):
+        return "" if good else f"{name!r}: (low, high) = {values!r} must be two finite numbers, the smaller one first"
+    if isinstance(values, Distribution):
         return ""
-    if isinstance(given, list):
-        return "" if given else f"{name!r}: the list is empty"
-    return "" if callable(given) else f"{name!r}: {given!r} is not a tuple (low, high), list or function of a random generator"
+    if isinstance(values, list):
+        return "" if values else f"{name!r}: the list is empty"
+    return "" if callable(values) else f"{name!r}: {values!r} is not a tuple (low, high), list or function of a random generator"
 
 
 def _is_count(x: Any, least: int = 1) -> bool:
@@ -510,11 +520,11 @@ def read_cells(parameters: Any, *, paths: bool = False) -> tuple[list[Cell], tup
 def read_grid(axes: Mapping[str, Any], paths: bool) -> list[Cell]:
     """Return every combination of the values of the axes. Raise UsageError for axes that are not lists, are empty or repeat a value."""
     faults, values = _name_faults(axes, paths), []
-    for name, given in axes.items():
-        if isinstance(given, str | bytes | Mapping) or not np.iterable(given):
-            faults.append(f"{name!r} is {given!r}: give a list of values, [{given!r}] for one")
+    for name, listed in axes.items():
+        if isinstance(listed, str | bytes | Mapping) or not np.iterable(listed):
+            faults.append(f"{name!r} is {listed!r}: give a list of values, [{listed!r}] for one")
             continue
-        axis = list(given)
+        axis = list(listed)
         faults += [f"{name!r}[{k}]: {why}" for k, why in _value_faults(axis)]
         if not axis:
             faults.append(f"{name!r} has no values")

@@ -106,13 +106,13 @@ def _evaluate(task: Task, cell: Cell, seed: int | None) -> dict[str, int | float
     """Build, run, and return the numbers."""
     seeded = {} if seed is None else {"seed": seed}
     system = task.build(**cell, **seeded)
-    found = task.run(system) if task.method is None else task.run(system, method=task.method)
-    if not isinstance(found, Mapping):
-        raise TypeError(f"run returned a {type(found).__name__}; it must return a dict of numbers")
-    wrong = [f"{name!r} is not a string" for name in found if not isinstance(name, str)]
-    wrong += [f"{name!r} is the name of a parameter, or reserved" for name in found if name in cell or name in RESERVED]
+    results = task.run(system) if task.method is None else task.run(system, method=task.method)
+    if not isinstance(results, Mapping):
+        raise TypeError(f"run returned a {type(results).__name__}; it must return a dict of numbers")
+    wrong = [f"{name!r} is not a string" for name in results if not isinstance(name, str)]
+    wrong += [f"{name!r} is the name of a parameter, or reserved" for name in results if name in cell or name in RESERVED]
     numbers: dict[str, int | float | bool] = {}
-    for name, x in found.items():
+    for name, x in results.items():
         try:
             numbers[name] = as_number(x)
         except TypeError as error:
@@ -196,11 +196,11 @@ def picklable_or_why(task: Task) -> str:
     """Return a sentence if build, run or method cannot be sent to another process; "" if they can."""
     wrong = []
     for name in ("build", "run", "method"):
-        given: Any = getattr(task, name)
+        part: Any = getattr(task, name)
         try:
-            pickle.dumps(given)
+            pickle.dumps(part)
         except Exception as error:  # noqa: BLE001  pickling calls methods of the user's objects
-            called = getattr(given, "__qualname__", repr(given))
+            called = getattr(part, "__qualname__", repr(part))
             what = "a lambda" if "<lambda>" in called else f"{called}" if "<locals>" in called else f"{called} ({error})"
             wrong.append(f"{name} is {what}")
     if not wrong:

@@ -113,18 +113,18 @@ class WorkerPool:
     def _from_worker(self, worker: Worker) -> Iterator[tuple[Job, Row]]:
         """Yield the row that a worker has sent; the row of the cell that killed it, if it has died."""
         try:
-            what, found = worker.pipe.recv()
+            what, answer = worker.pipe.recv()
         except (EOFError, ConnectionResetError):
             yield from self._after_crash(worker)
             return
         if what == UNABLE:
-            raise UsageError(f"a worker process cannot import build, run or method: {found}. {NOTEBOOK}")
+            raise UsageError(f"a worker process cannot import build, run or method: {answer}. {NOTEBOOK}")
         if what == OTHER:
-            raise UsageError(f"sweep: {found}.")
+            raise UsageError(f"sweep: {answer}.")
         worker.ready, worker.since = True, time.monotonic()  # importing does not count against the budget
         if what == ROW and worker.job is not None:
             job, worker.job = worker.job, None
-            yield job, found
+            yield job, answer
 
     def _after_crash(self, worker: Worker) -> Iterator[tuple[Job, Row]]:
         """Yield the row of the cell that ran in a process that has ended. Raise BrokenSweepError if no cell had begun."""

@@ -41,13 +41,13 @@ def friction_faults(model: Model, rows: Rows, redundancy: Redundancy, loads: Seq
 
     length: of the mechanism [m]
     """
-    found = [load for load in loads if isinstance(load, JointFriction) and load.reads_reaction and load.shape is not None]
-    found = [load for load in found if all(joint.name in model.joints for joint in (load.bearing, *load.pressing_joints))]
-    faults = [*_shared_at_rest(found), *_tooth_forces(model, found), *_forces_of_couplings(model, found)]
-    faults += _bearings_given_twice(found)
+    frictions = [load for load in loads if isinstance(load, JointFriction) and load.reads_reaction and load.shape is not None]
+    frictions = [load for load in frictions if all(joint.name in model.joints for joint in (load.bearing, *load.pressing_joints))]
+    faults = [*_shared_at_rest(frictions), *_tooth_forces(model, frictions), *_forces_of_couplings(model, frictions)]
+    faults += _bearings_given_twice(frictions)
     by_rule = isinstance(redundancy.rule, MinimumNorm)
     if by_rule:
-        faults += two_choices(found)
+        faults += two_choices(frictions)
     return faults if by_rule else [*faults, *shared_load_faults(model, rows, redundancy, loads, length)]
 
 
@@ -55,13 +55,13 @@ def shared_load_faults(
     model: Model, rows: Rows, redundancy: Redundancy, loads: Sequence[ForceElement], length: float
 ) -> list[Fault]:
     """Return a fault for each friction whose normal force is not unique, because redundant rows share it;  length: of the mechanism [m]"""
-    found = [load for load in loads if isinstance(load, JointFriction) and load.reads_reaction and load.shape is not None]
-    found = [load for load in found if all(joint.name in model.joints for joint in (load.bearing, *load.pressing_joints))]
+    frictions = [load for load in loads if isinstance(load, JointFriction) and load.reads_reaction and load.shape is not None]
+    frictions = [load for load in frictions if all(joint.name in model.joints for joint in (load.bearing, *load.pressing_joints))]
     faults: list[Fault] = []
-    if not found or not redundancy.dropped:
+    if not frictions or not redundancy.dropped:
         return faults
-    open_ones = left_open(model, rows, redundancy, found)
-    for load in found:
+    open_ones = left_open(model, rows, redundancy, frictions)
+    for load in frictions:
         tied: dict[str, None] = {}
         for n in open_ones:
             if _pressing(load, _wrench(model, rows, load, n)) > UNIQUE_TOL * np.abs(n).max() * max(1.0, length):
@@ -109,11 +109,11 @@ def left_open(model: Model, rows: Rows, redundancy: Redundancy, found: Sequence[
     return undecided
 
 
-def two_choices(found: Sequence[ForceElement]) -> list[Fault]:
+def two_choices(frictions: Sequence[ForceElement]) -> list[Fault]:
     """Return a fault if the load of redundant rows is to be that of compliant bearings, and that of the least norm, too."""
-    given = [load for load in found if isinstance(load, JointFriction) and load.bearing_stiffness is not None]
+    with_stiffness = [load for load in frictions if isinstance(load, JointFriction) and load.bearing_stiffness is not None]
     what = "bearing_stiffness= decides what redundant rows carry, and redundancy=MinimumNorm() does so, too"
-    return [Fault(given[0].where, what, "Leave out one of them.")] if given else []
+    return [Fault(with_stiffness[0].where, what, "Leave out one of them.")] if with_stiffness else []
 
 
 def _bearings_given_twice(found: Sequence[JointFriction]) -> list[Fault]:

@@ -47,13 +47,13 @@ class _Line(NamedTuple):
     axis: Array
 
 
-def locking_notes(model: Model, rows: Rows, found: RankAnalysis) -> tuple[str, ...]:
+def locking_notes(model: Model, rows: Rows, analysis: RankAnalysis) -> tuple[str, ...]:
     """Return the reasons why the model cannot move, in sentences; () if it can.  `rows`, `found`: at the modelled pose."""
-    rank = model.nc - len(found.dropped) - int(found.flat.sum())
+    rank = model.nc - len(analysis.dropped) - int(analysis.flat.sum())
     dof = 6 * model.nb - rank
-    weak = [distance for _, distance in found.weak if distance <= WEAK]
+    weak = [distance for _, distance in analysis.weak if distance <= WEAK]
     if weak:
-        notes = _locked(model, rows, found, max(weak), dof)
+        notes = _locked(model, rows, analysis, max(weak), dof)
         if notes:
             return notes
     if dof == 0 and model.nc and not _driven(model):
@@ -147,18 +147,20 @@ def _off_centre(lines: list[_Line], length: float) -> list[tuple[float, float, s
 
     Distances are relative to `length` [m].  Nothing is returned if the axes do not nearly meet.
     """
-    found = []
+    off_centre = []
     for line in lines:
         others = [other for other in lines if other is not line]
         across = [np.eye(3) - np.outer(other.axis, other.axis) for other in others]
         right = sum((P @ other.point for P, other in zip(across, others, strict=True)), np.zeros(3))
         centre = np.linalg.lstsq(np.sum(across, axis=0), right, rcond=None)[0]
-        off, *misses = (float(np.linalg.norm(cross(one.axis, centre - one.point))) / length for one in (line, *others))
+        off, *misses = (
+            float(np.linalg.norm(cross(axis_line.axis, centre - axis_line.point))) / length for axis_line in (line, *others)
+        )
         at = _vector(np.where(np.abs(centre) < 1e-9 * length, 0.0, centre))
         text = f"the axis of {line.joint!r} misses {at}, where those of the others meet, by {off * length:.3g} m"
         if max(off, *misses) < NEARLY:
-            found.append((off, max(misses), text))
-    return sorted(found, reverse=True)[:1]
+            off_centre.append((off, max(misses), text))
+    return sorted(off_centre, reverse=True)[:1]
 
 
 def _vector(x: Array) -> str:

@@ -10,7 +10,7 @@ A joint with a fault, or on a body with a faulty pose, is left out of the later 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any, NamedTuple, TypeVar
@@ -101,58 +101,93 @@ def check(parts: Parts, build: Build, at_pose: bool = True, tolerance: float | N
         *of_names,
         *foreign,
         *(_missing_joints(once) if at_pose else ()),
+        *_part_faults(once),
     ]
-    faults += [fault for body in once.bodies for fault in body.faults()]
-    faults += [fault for load in once.loads for fault in _once(load.faults())]
-    faults += [fault for contact in once.contacts for fault in contact.faults()]
-    in_time = [load.body for load in once.loads if isinstance(load, MassInTime)] if once.contacts else []
-    remedy = "Take ContactForce, which is a force, in place of the rigid contacts, or a mass that does not change."
-    faults += [
-        Fault(f"body {body.name!r}", "its mass changes in time, and the system has rigid contacts", remedy) for body in in_time
-    ]
+    # joints without faults of their own, between bodies that have a pose
     bodies = [body for body in once.bodies if posed(body)]
     placed = {id(body) for body in bodies}
     everywhere = len(placed) == len(parts.bodies) and not foreign
-    equations = parts.equations
-    joints, faulty = _first_of_name(once.joints) if of_names else once.joints, set[int]()
-    for joint in equations.that_have_no_pattern(joints):
-        own = _once(equations.faults_of(joint) or joint_faults(joint, equations.of(joint)))
-        faults += own
-        if own:
-            faulty.add(id(joint))
+    joints = _first_of_name(once.joints) if of_names else once.joints
+    of_joints, faulty = _joint_faults(joints, parts.equations)
+    faults += of_joints
     sound = [joint for joint in joints if id(joint) not in faulty and _is_name(joint.name)] if faults else joints
     if not everywhere:
-        sound = [joint for joint in sound if equations.are_among(joint, placed)]
+        sound = [joint for joint in sound if parts.equations.are_among(joint, placed)]
     if len(bodies) < 2:
         return Checked(tuple(faults), None)
+    # numbers at the modelled pose
     with np.errstate(over="ignore", invalid="ignore"):  # of points that are told as too far away
-        whole = model = build(bodies, sound)
+        model = build(bodies, sound)
         rows = evaluate(model)
     too_large = size_faults(bodies, model, rows)
     if too_large:
         return Checked((*faults, *too_large), None)
     if not at_pose:
-        return Checked(tuple(faults), None if faults else rows, model=whole)
-    open_joints, found = position_faults(model, rows=rows), None
+        return Checked(tuple(faults), None if faults else rows, model=model)
+    return _checked_at_pose(parts, _Sound(bodies, sound, model, rows), faults, build, tolerance, rule)
+
+
+class _Sound(NamedTuple):
+    """The bodies and joints without faults of their own, their model without loads, and its rows at the modelled pose."""
+
+    bodies: Sequence[Body]
+    joints: Sequence[Joint]
+    model: Model
+    rows: Rows
+
+
+def _part_faults(once: Parts) -> Iterator[Fault]:
+    """Yield the faults of bodies, loads and contacts, each by itself; then of masses that change beside rigid contacts."""
+    for body in once.bodies:
+        yield from body.faults()
+    for load in once.loads:
+        yield from _once(load.faults())
+    for contact in once.contacts:
+        yield from contact.faults()
+    in_time = [load.body for load in once.loads if isinstance(load, MassInTime)] if once.contacts else []
+    remedy = "Take ContactForce, which is a force, in place of the rigid contacts, or a mass that does not change."
+    for body in in_time:
+        yield Fault(f"body {body.name!r}", "its mass changes in time, and the system has rigid contacts", remedy)
+
+
+def _joint_faults(joints: Sequence[Joint], equations: JointEquations) -> tuple[list[Fault], set[int]]:
+    """Return the faults of joints, each by itself, and which joints have some."""
+    faults, faulty = list[Fault](), set[int]()
+    for joint in equations.that_have_no_pattern(joints):
+        of_joint = _once(equations.faults_of(joint) or joint_faults(joint, equations.of(joint)))
+        faults += of_joint
+        if of_joint:
+            faulty.add(id(joint))
+    return faults, faulty
+
+
+def _checked_at_pose(
+    parts: Parts, sound: _Sound, faults: Sequence[Fault], build: Build, tolerance: float | None, rule: Rule | None
+) -> Checked:
+    """Return all faults, with those of the modelled pose: open joints, rows that contradict or depend on each other, free axes."""
+    bodies, joints, model, rows = sound
+    # open joints are taken out: what is left is judged by a pose at which it holds
+    open_joints, analysis = position_faults(model, rows=rows), None
     beyond: tuple[Contradiction, ...] = ()
     if open_joints:
-        open_joints, beyond, found = _open_joints(model, rows, open_joints, tolerance, alone=not faults)
+        open_joints, beyond, analysis = _open_joints(model, rows, open_joints, tolerance, alone=not faults)
     if open_joints or beyond:
-        gone = {fault.where for fault in open_joints} | {f"joint {name!r}" for one in beyond for name in one.joints}
-        sound = [joint for joint in sound if f"joint {joint.name!r}" not in gone]
-        model = build(bodies, sound)
+        gone = {fault.where for fault in open_joints} | {f"joint {name!r}" for misfit in beyond for name in misfit.joints}
+        joints = [joint for joint in joints if f"joint {joint.name!r}" not in gone]
+        model = build(bodies, joints)
         rows = evaluate(model)
-    found = examine(model, rows, tolerance) if found is None else found
-    redundancy = redundancy_of(model, rows, found, given=tolerance)
-    faults += [*contradiction_faults(beyond, contradiction_limit(tolerance)), *open_joints, *dependence_faults(model, redundancy)]
-    unsure = {id(body) for joint in _others(parts.joints, sound) for body in equations.bodies_of(joint)}
-    faults += free_axis_faults(bodies, model, rows, unsure)
-    if not faults:
+    # rank: rows that depend on the others, and axes about which nothing holds a body
+    analysis = examine(model, rows, tolerance) if analysis is None else analysis
+    redundancy = redundancy_of(model, rows, analysis, given=tolerance)
+    at_pose = [*contradiction_faults(beyond, contradiction_limit(tolerance)), *open_joints, *dependence_faults(model, redundancy)]
+    unsure = {id(body) for joint in _others(parts.joints, joints) for body in parts.equations.bodies_of(joint)}
+    every = [*faults, *at_pose, *free_axis_faults(bodies, model, rows, unsure)]
+    if not every:
         ruled = redundancy if rule is None else replace(redundancy, rule=rule)
-        faults += friction_faults(model, rows, ruled, parts.loads, found.length)
-    notes = () if faults else (*locking_notes(model, rows, found), *warnings_of(parts.joints, parts.loads))
-    notes += () if faults else misfit_notes(model, redundancy, found, rows)
-    return Checked(tuple(faults), None if faults else rows, redundancy, whole, notes, examined=found)
+        every += friction_faults(model, rows, ruled, parts.loads, analysis.length)
+    notes = () if every else (*locking_notes(model, rows, analysis), *warnings_of(parts.joints, parts.loads))
+    notes += () if every else misfit_notes(model, redundancy, analysis, rows)
+    return Checked(tuple(every), None if every else rows, redundancy, sound.model, notes, examined=analysis)
 
 
 TOO_LARGE = "Check the unit: numbers of a mechanism are in SI units (m, kg, s, rad, N)."
@@ -160,12 +195,12 @@ TOO_LARGE = "Check the unit: numbers of a mechanism are in SI units (m, kg, s, r
 
 def size_faults(bodies: Sequence[Body], model: Model, rows: Rows) -> list[Fault]:
     """Return the faults of bodies and joints with numbers that are larger than LARGEST."""
-    found: list[Fault] = []
+    faults: list[Fault] = []
     if not _largest(model.mass, model.J_bar, model.y0) <= LARGEST:  # NaN has its own fault
-        found += [fault for body in bodies for fault in size_faults_of_body(body)]
+        faults += [fault for body in bodies for fault in size_faults_of_body(body)]
     if not _largest(rows.Phi_r, rows.PiBar, rows.Phi) <= LARGEST:
-        found += size_faults_of_joints(model, rows)
-    return found
+        faults += size_faults_of_joints(model, rows)
+    return faults
 
 
 def _largest(*arrays: Array) -> float:
@@ -210,13 +245,13 @@ def _open_joints(
     Joints that are open because of such a contradiction are told as that, and not one by one.
     alone: whether the system has no other fault, so that it could be assembled
     """
-    found = examine(model, rows, tolerance)
-    redundancy = redundancy_of(model, rows, found, given=tolerance)
+    analysis = examine(model, rows, tolerance)
+    redundancy = redundancy_of(model, rows, analysis, given=tolerance)
     left = position_faults(model.changed(redundancy=redundancy), rows=rows)
-    measured = closed_contradictions(model, redundancy, found, rows.state) if len(found.dropped) else ()
+    measured = closed_contradictions(model, redundancy, analysis, rows.state) if len(analysis.dropped) else ()
     beyond = _beyond(measured, redundancy)
     if measured is not None and not (left or beyond):
-        return (), (), found
+        return (), (), analysis
     if alone:  # `assemble` judges, because the model is told to be assembled
         closable = model.with_redundancy(model.redundancy.rule, tolerance)
         put_row_scale(closable, rows)
@@ -227,7 +262,7 @@ def _open_joints(
         wide = examine(model, rows, limit=LARGEST_TOLERANCE)
         redundancy = redundancy_of(model, rows, wide, given=tolerance)
         beyond = _beyond(closed_contradictions(model, redundancy, wide, rows.state) if len(wide.dropped) else (), redundancy)
-    told = {f"joint {name!r}" for one in beyond for name in one.joints}
+    told = {f"joint {name!r}" for misfit in beyond for name in misfit.joints}
     return tuple(fault for fault in left if fault.where not in told), beyond, None
 
 
@@ -264,13 +299,13 @@ def _system_faults(parts: Parts) -> list[Fault]:
 
 def _names_of_contacts(parts: Parts) -> list[Fault]:
     """Return a fault for each contact that has the name of a joint or load: a closed contact is a joint."""
-    known = {joint.name: "joint" for joint in parts.joints if _is_name(joint.name)}
-    known |= {load.name: "load" for load in parts.loads if _is_name(load.name)}
+    kinds = {joint.name: "joint" for joint in parts.joints if _is_name(joint.name)}
+    kinds |= {load.name: "load" for load in parts.loads if _is_name(load.name)}
     remedy = "A closed contact becomes a joint: give it a name of its own."
     return [
-        Fault(f"contact {contact.name!r}", f"a {known[contact.name]} has this name", remedy)
+        Fault(f"contact {contact.name!r}", f"a {kinds[contact.name]} has this name", remedy)
         for contact in parts.contacts
-        if _is_name(contact.name) and contact.name in known
+        if _is_name(contact.name) and contact.name in kinds
     ]
 
 
@@ -374,13 +409,13 @@ def joint_faults(joint: Joint, primitives: Sequence[Primitive]) -> tuple[Fault, 
         what, remedy = f"it joins body {alone.name!r} to itself", "Give two different bodies, or system.ground for one of them."
         return (Fault(f"joint {joint.name!r}", what, remedy),)
     if type(joint).faults is Joint.faults:  # its rows are known
-        given = joint.faults_of_values()
-        found = joint.faults_of_rows(primitives) if given is None else given
+        of_values = joint.faults_of_values()
+        faults = joint.faults_of_rows(primitives) if of_values is None else of_values
     else:
-        found = joint.faults()
-    if not found or all(posed(body) for body in bodies_of(primitives)):
-        return found
-    return tuple(fault for fault in found if ", row " not in fault.where)
+        faults = joint.faults()
+    if not faults or all(posed(body) for body in bodies_of(primitives)):
+        return faults
+    return tuple(fault for fault in faults if ", row " not in fault.where)
 
 
 def _once(faults: Iterable[Fault]) -> tuple[Fault, ...]:
@@ -401,8 +436,8 @@ Part = TypeVar("Part")
 
 def _distinct(parts: Iterable[Part]) -> list[Part]:
     """Return each object once, in order."""
-    found = list(parts)
-    return found if len(set(map(id, found))) == len(found) else list({id(part): part for part in found}.values())
+    listed = list(parts)
+    return listed if len(set(map(id, listed))) == len(listed) else list({id(part): part for part in listed}.values())
 
 
 def _first_of_name(joints: Sequence[Joint]) -> Sequence[Joint]:

@@ -14,7 +14,7 @@ from haugmbd.gallery import double_pendulum
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.study import gain_map as gain_map_module
 from haugmbd.study import gain_runs as gain_runs_module
-from haugmbd.study.gain_drawing import draw_map
+from haugmbd.study.gain_drawing import MapOfStep, draw_map
 from haugmbd.study.stability_function import spectral_radius, stability_limit
 from joints import Distance
 from tests.support.point_pendulum import point_pendulum
@@ -168,17 +168,7 @@ def test_the_map_shows_violation_limit_instability_and_the_best_gains(model):
 def test_the_line_of_equal_gains_is_one_on_axes_of_different_scales():
     alpha, beta = np.array([1.0, 5.0, 20.0, 50.0, 100.0, 200.0, 300.0]), np.array([1.0, 5.0, 20.0, 50.0, 100.0, 200.0, 400.0])
     everywhere = np.ones((len(alpha), len(beta)))
-    ax = draw_map(
-        alpha=alpha,
-        beta=beta,
-        h=H,
-        stable=everywhere > 0.0,
-        violation=everywhere,
-        integrator=mbd.RK4(),
-        title="",
-        quantity="",
-        ax=None,
-    )
+    ax = draw_map(MapOfStep(alpha, beta, H, everywhere > 0.0, everywhere, mbd.RK4()), title="", quantity="", ax=None)
     assert (ax.get_xscale(), ax.get_yscale()) == ("linear", "log")
     (line,) = (line for line in ax.lines if line.get_label().startswith("alpha = beta"))
     x, y = line.get_data()

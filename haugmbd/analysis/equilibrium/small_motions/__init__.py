@@ -3,7 +3,6 @@
 eigenmodes     eigenvalues and modes
 linearization  Linearization
 stages         the stages of the work
-inertia_check  motions without inertia
 velocity_rows  small motions of mechanisms with velocity rows
 block_modes    small motions of bodies and blocks together
 state_space    StateSpace: a linear system between inputs and outputs

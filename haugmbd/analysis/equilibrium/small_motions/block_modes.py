@@ -4,6 +4,7 @@ r"""Small motions of bodies and blocks together, with or without velocity rows.
     M y' + C y + K x = E z                     without velocity rows  y = x',  N = 1,  G = 0
     z' = Z (x, y, z)                           (x, y, z)' = A (x, y, z)
 
+Every motion must have inertia: M x = 0 for a rotation of a slender rod about itself, if a joint leaves it free at this pose.
 Whether a mode moves bodies or states is judged in the units of A balanced by powers of two: those of z are the user's.
 Source: Parlett and Reinsch (1969), balancing of a matrix for eigenvalues; Neimark and Fufaev (1972), ch. III, for velocity rows.
 """
@@ -16,24 +17,28 @@ import numpy as np
 import scipy  # its linear algebra is imported when it is used, which takes a seventh of the start of a command
 
 from haugmbd.analysis.equilibrium.block_matrices import block_matrices
-from haugmbd.analysis.equilibrium.residual import ResidualEvaluator
+from haugmbd.analysis.equilibrium.residual import ResidualEvaluator, motions_of, state_of
 from haugmbd.analysis.equilibrium.small_motions.eigenmodes import (
     Modes,
     deflated_eigenvalues,
     rolling_state_matrix,
     with_block_states,
 )
-from haugmbd.analysis.equilibrium.small_motions.inertia_check import check_inertia
 from haugmbd.analysis.equilibrium.small_motions.stages import BLOCKS, DAMPING, STIFFNESS, Stages
 from haugmbd.analysis.equilibrium.small_motions.velocity_rows import rolling_matrices
 from haugmbd.analysis.equilibrium.smooth_derivative import MotionDerivative
 from haugmbd.analysis.equilibrium.solver import TrialPose
 from haugmbd.analysis.equilibrium.tangent_matrices import damping, number_of_derivatives, stiffness
 from haugmbd.analysis.equilibrium.tangent_space import inertia, rate_of_motions, scale_of
+from haugmbd.analysis.mobility.free_motions import motion_text
 from haugmbd.compiled.array_types import Array
+from haugmbd.errors import SingularKKTError
 
 NO_MOTION = 1e-10
 """Part of the balanced vector of a mode below which bodies (or states) do not take part."""
+
+NO_INERTIA = 10.0 * np.finfo(float).eps
+"""Part of the largest inertia, for each degree of freedom, that is rounding."""
 
 
 class MotionMatrices(NamedTuple):
@@ -55,24 +60,41 @@ class MotionMatrices(NamedTuple):
     scale: float
 
 
-def motion_matrices(evaluator: ResidualEvaluator, place: TrialPose, stages: Stages) -> MotionMatrices:
+def motion_matrices(evaluator: ResidualEvaluator, pose: TrialPose, stages: Stages) -> MotionMatrices:
     """Return the matrices at a pose in balance."""
     if len(evaluator.model.velocity_rows):
-        B, M, C, K, N, G = rolling_matrices(evaluator, place, stages)
-        check_inertia(place, B @ N, M)
+        B, M, C, K, N, G = rolling_matrices(evaluator, pose, stages)
+        check_inertia(pose, B @ N, M)
     else:
-        B, nd = place.at.N, place.at.N.shape[1]
+        B, nd = pose.at.N, pose.at.N.shape[1]
         M, parts = inertia(evaluator, B), number_of_derivatives(evaluator, B)
-        check_inertia(place, B, M)
-        K = stiffness(evaluator, place.y, place.at, MotionDerivative(place.work, stages.begin(STIFFNESS, parts)))
-        smooth = MotionDerivative(place.work, stages.begin(DAMPING, parts))
-        C = damping(evaluator, place.y, place.at, rate_of_motions(M, scale_of(place.work, K)), smooth)
+        check_inertia(pose, B, M)
+        K = stiffness(evaluator, pose.y, pose.at, MotionDerivative(pose.work, stages.begin(STIFFNESS, parts)))
+        smooth = MotionDerivative(pose.work, stages.begin(DAMPING, parts))
+        C = damping(evaluator, pose.y, pose.at, rate_of_motions(M, scale_of(pose.work, K)), smooth)
         N, G = np.eye(nd), np.zeros((nd, nd))
     stages.begin(BLOCKS)
-    blocks = block_matrices(evaluator, place.y, B)
+    blocks = block_matrices(evaluator, pose.y, B)
     Z = np.hstack([blocks.F + blocks.G @ G, blocks.G @ N, blocks.H])
-    forces = float(np.abs(blocks.E * place.y[evaluator.states.columns]).max(initial=0.0))
-    return MotionMatrices(B, M, C, K, N, G, N.T @ blocks.E, Z, blocks.rate_scale, max(scale_of(place.work, K), forces))
+    forces = float(np.abs(blocks.E * pose.y[evaluator.states.columns]).max(initial=0.0))
+    return MotionMatrices(B, M, C, K, N, G, N.T @ blocks.E, Z, blocks.rate_scale, max(scale_of(pose.work, K), forces))
+
+
+def check_inertia(pose: TrialPose, basis: Array, M: Array) -> None:
+    """Raise SingularKKTError, with the motion in words, if one of those along a basis (6 nb, n) has no inertia;  M: (n, n)"""
+    if not len(M):
+        return
+    inertia, X = np.linalg.eigh(M)
+    if inertia[0] > NO_INERTIA * len(M) * inertia[-1]:
+        return
+    evaluator, motion = pose.evaluator, motions_of(pose.evaluator, basis @ X[:, :1])[0]
+    state = state_of(evaluator, pose.y)
+    text = motion_text(motion, state.p, evaluator.model.body_names, evaluator.length)
+    raise SingularKKTError(
+        f"there are no small motions at t = {state.t:g} s: a motion that the joints leave free at this pose has no inertia beside the "
+        f"others: {text}. Give J_bar a positive moment about this axis (haugmbd.bodies.inertia), or use a joint that holds it.",
+        state,
+    )
 
 
 def block_modes(matrices: MotionMatrices) -> Modes:

@@ -104,12 +104,12 @@ def _eigenvalues(A: Array) -> tuple[Complex, Complex]:
     """
     if not len(A):
         return np.zeros(0, dtype=complex), np.zeros((0, 0), dtype=complex)
-    found, vectors = (part.astype(complex) for part in np.linalg.eig(A))
+    eigenvalues, vectors = (part.astype(complex) for part in np.linalg.eig(A))
     rounding = len(A) * np.finfo(float).eps
     error = QR_ERROR * rounding * np.linalg.norm(A)
     small = rounding / EXACT * np.linalg.norm(scipy.linalg.matrix_balance(A)[0])  # LAPACK balances, too
-    for k in np.flatnonzero((found.imag >= 0.0) & ((np.abs(found) < small) | (len(A) <= SMALL))).tolist():
-        s0, x0 = found[k], vectors[:, k].copy()
+    for k in np.flatnonzero((eigenvalues.imag >= 0.0) & ((np.abs(eigenvalues) < small) | (len(A) <= SMALL))).tolist():
+        s0, x0 = eigenvalues[k], vectors[:, k].copy()
         s, x = s0, x0
         for _ in range(CORRECTIONS):
             system = np.block([[A - s * np.eye(len(A)), -x[:, None]], [x.conj()[None, :], np.zeros((1, 1))]])
@@ -122,8 +122,8 @@ def _eigenvalues(A: Array) -> tuple[Complex, Complex]:
                 break
             x, s = x + change[:-1], s + change[-1]
         if abs(s - s0) <= error and np.isfinite(x).all() and np.linalg.norm(x - x0) <= NEAR:
-            found[k], vectors[:, k] = s, x / np.linalg.norm(x)
-    return found, vectors
+            eigenvalues[k], vectors[:, k] = s, x / np.linalg.norm(x)
+    return eigenvalues, vectors
 
 
 def _null_vectors(A: Array, least: Array, free: Array) -> Array:
@@ -161,13 +161,13 @@ def find_modes(M: Array, C: Array, K: Array, work: float, rounding: float, *, co
     return Modes(np.concatenate([np.zeros(n_free), eigenvalues[order]]), np.hstack([Z, shapes]))
 
 
-def slowest(found: Modes, count: int | None) -> Modes:
+def slowest(modes: Modes, count: int | None) -> Modes:
     """Return the modes of the smallest |eigenvalues|, and all that grow beyond rounding; all of them if `count` is None."""
     if count is None:
-        return found
-    grows = found.eigenvalues.real > NO_GROWTH * np.abs(found.eigenvalues).max(initial=0.0)
+        return modes
+    grows = modes.eigenvalues.real > NO_GROWTH * np.abs(modes.eigenvalues).max(initial=0.0)
     chosen = np.flatnonzero(grows | (np.arange(len(grows)) < count))
-    return Modes(found.eigenvalues[chosen], found.shapes[:, chosen], None if found.states is None else found.states[:, chosen])
+    return Modes(modes.eigenvalues[chosen], modes.shapes[:, chosen], None if modes.states is None else modes.states[:, chosen])
 
 
 def _undamped_modes(M: Array, K: Array, rounding: float) -> Modes:
@@ -175,11 +175,11 @@ def _undamped_modes(M: Array, K: Array, rounding: float) -> Modes:
     n_free = int(np.sum(np.abs(np.linalg.eigvalsh(K)) <= rounding))
     kappa, X = scipy.linalg.eigh(K, M) if len(K) else (np.zeros(0), np.zeros((0, 0)))
     kappa[np.argsort(np.abs(kappa))[:n_free]] = 0.0
-    found: list[tuple[complex, Array]] = []
+    pairs: list[tuple[complex, Array]] = []
     for k, x in zip(kappa, X.T, strict=True):
         roots = (1j * np.sqrt(k),) if k > 0.0 else (0.0,) if k == 0.0 else (np.sqrt(-k), -np.sqrt(-k))
-        found += [(complex(root), x) for root in roots]
-    found.sort(key=lambda pair: abs(pair[0]))
+        pairs += [(complex(root), x) for root in roots]
+    pairs.sort(key=lambda pair: abs(pair[0]))
     return Modes(
-        np.array([e for e, _ in found], dtype=complex), np.array([x for _, x in found], dtype=complex).reshape(len(found), len(M)).T
+        np.array([e for e, _ in pairs], dtype=complex), np.array([x for _, x in pairs], dtype=complex).reshape(len(pairs), len(M)).T
     )

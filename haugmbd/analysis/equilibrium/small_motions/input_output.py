@@ -29,7 +29,7 @@ from haugmbd.analysis.equilibrium.residual import (
     moved,
     put_angles,
 )
-from haugmbd.analysis.equilibrium.small_motions.input_signals import Input, Offsets, opened, read_inputs
+from haugmbd.analysis.equilibrium.small_motions.input_signals import Input, Offsets, Opened, opened, read_inputs
 from haugmbd.analysis.equilibrium.small_motions.linearization import Linearization
 from haugmbd.analysis.equilibrium.small_motions.state_space import StateSpace
 from haugmbd.analysis.equilibrium.steady_check import LATER
@@ -135,13 +135,9 @@ def state_space(
     read = read_inputs(model, () if inputs is None else inputs)
     _refuse(model, motions, read, coordinates)
     free = opened(model, state, read)
-    steady = _at_rest(free.model) if motions is None else motions.steady
-    evaluator, y = make_residual_evaluator(free.model, steady, free.state), free.state.y.copy()
-    u = np.zeros((model.nb + 1, 6)) if motions is not None else bodies_in(free.model, y)[:, VELOCITY:WIDTH].copy()
-    known = () if outputs is None else meant_outputs(Reader(Result(free.model, np.array([state.t]), y[None])), free.model, outputs)
-    for one in known:
-        need_quantity_of_one_state(model, one.kind, one.what, one.text)
-    opening = Opening(free.model, evaluator, free.offsets, y, u, state.t, _frame_of_bodies(np.zeros(0, int)), known, np.zeros(0))
+    opening = _opening(model, free, motions, outputs)
+    evaluator = opening.evaluator
+    # coordinates along the motions that the constraints leave, and derivatives along these
     basis, chosen, names = _basis(opening, motions)
     frame, names = _frame(opening, chosen, names, coordinates)
     opening = opening._replace(frame=frame, floors=_floors(opening))
@@ -151,21 +147,22 @@ def state_space(
     C = _solved(of_states.O, L)
     if motions is not None and motions.steady.moves:
         _check_constant(opening, states, of_states.O)
-    columns = [_column(opening, k, one, basis, (A, C), motions) for k, one in enumerate(read)]
-    own = (*names, *_names_of_rates(names, motions), *evaluator.states.names)
+    # what each input adds
+    columns = [_column(opening, k, signal, basis, (A, C), motions) for k, signal in enumerate(read)]
+    of_state = (*names, *_names_of_rates(names, motions), *evaluator.states.names)
     if outputs is None:
         C, outputs0 = np.eye(len(A)), np.zeros(len(A))
         none = (np.zeros(len(A)), np.zeros(len(A)), np.zeros(len(A)))
-        columns = [Column(one.B, none) for one in columns]
+        columns = [Column(column.B, none) for column in columns]
     system = _assembled(A, C, read, columns, opening.rate)
     return StateSpace(
         system.A,
         system.B,
         system.C,
         system.D,
-        tuple(one.name for one in read),
-        own if outputs is None else tuple(one.text for one in known),
-        (*own, *system.added),
+        tuple(signal.name for signal in read),
+        of_state if outputs is None else tuple(quantity.text for quantity in opening.outputs),
+        (*of_state, *system.added),
         free.values,
         outputs0,
         model,
@@ -176,6 +173,25 @@ def state_space(
     )
 
 
+def _read_outputs(model: Model, free: Opened, outputs: Any) -> tuple[Output, ...]:
+    """Return the outputs of names. Raise UsageError for those that need more than one state."""
+    result = Result(free.model, np.array([free.state.t]), free.state.y.copy()[None])
+    quantities = () if outputs is None else meant_outputs(Reader(result), free.model, outputs)
+    for quantity in quantities:
+        need_quantity_of_one_state(model, quantity.kind, quantity.what, quantity.text)
+    return quantities
+
+
+def _opening(model: Model, free: Opened, motions: Linearization | None, outputs: Any) -> Opening:
+    """Return what is evaluated at the state; its frame and floors are not known yet."""
+    steady = _at_rest(free.model) if motions is None else motions.steady
+    evaluator, y = make_residual_evaluator(free.model, steady, free.state), free.state.y.copy()
+    u = np.zeros((model.nb + 1, 6)) if motions is not None else bodies_in(free.model, y)[:, VELOCITY:WIDTH].copy()
+    quantities = _read_outputs(model, free, outputs)
+    frame = _frame_of_bodies(np.zeros(0, int))
+    return Opening(free.model, evaluator, free.offsets, y, u, free.state.t, frame, quantities, np.zeros(0))
+
+
 def _at_rest(model: Model) -> Steady:
     """Return the steady motion in which nothing moves."""
     return Steady(np.zeros(3), np.zeros(3), np.zeros((model.nb + 1, 3)), np.zeros(3))
@@ -183,7 +199,7 @@ def _at_rest(model: Model) -> Steady:
 
 def _refuse(model: Model, motions: Linearization | None, inputs: Sequence[Input], coordinates: Any) -> None:
     """Raise UsageError for what has no linear system yet, by name."""
-    drives = [one.name for one in inputs if one.kind == "driver"]
+    drives = [signal.name for signal in inputs if signal.kind == "driver"]
     if len(model.velocity_rows) and (motions is None or drives or coordinates is not None):
         what = (
             f"the motion {drives[0]!r} as an input" if drives else "coordinates=" if motions is not None else "a state of a motion"
@@ -193,7 +209,7 @@ def _refuse(model: Model, motions: Linearization | None, inputs: Sequence[Input]
         raise UsageError(
             f"input {drives[0]!r} is a motion, and the steady motion turns: linearize the state as one of a motion, moving=True."
         )
-    released = [one.name for one in inputs if one.kind == "released"]
+    released = [signal.name for signal in inputs if signal.kind == "released"]
     if released and motions is not None:
         raise UsageError(
             f"input {released[0]!r} is the force of a driver, which is released about a state of a motion only: give moving=True or a "
@@ -212,7 +228,9 @@ def _floors(opening: Opening) -> Array:
     )
     force = max(force, float(model.mass.max(initial=0.0)) * a * max(1.0, opening.evaluator.length))
     sizes = {"reaction": force, "load": force, "driver": force, "energy": force}
-    return np.array([a if one.what in ("a", "acceleration", "v_dot") else sizes.get(one.kind, 1.0) for one in opening.outputs])
+    return np.array(
+        [a if quantity.what in ("a", "acceleration", "v_dot") else sizes.get(quantity.kind, 1.0) for quantity in opening.outputs]
+    )
 
 
 # ----------------------------------------------------------------------------------------------------------------- coordinates
@@ -243,23 +261,23 @@ def _frame(opening: Opening, chosen: Ints, names: tuple[str, ...], coordinates: 
         raise UsageError(
             f"coordinates has {len(read)} names, and the mechanism has {nd} degrees of freedom here: give that many, which determine it."
         )
-    for one in read:
-        if one.kind == "joint" and one.what in ("angle", "displacement"):
-            triples.append((one, one._replace(what="rate"), one._replace(what="acceleration")))
-        elif one.kind in ("body", "point") and one.what == "r":
-            triples.append((one, one._replace(what="v"), one._replace(what="a")))
+    for coordinate in read:
+        if coordinate.kind == "joint" and coordinate.what in ("angle", "displacement"):
+            triples.append((coordinate, coordinate._replace(what="rate"), coordinate._replace(what="acceleration")))
+        elif coordinate.kind in ("body", "point") and coordinate.what == "r":
+            triples.append((coordinate, coordinate._replace(what="v"), coordinate._replace(what="a")))
         else:
             raise UsageError(
-                f"coordinate {one.text!r} must be of a joint, 'pin.angle' or 'rail.displacement', or of a body, 'bob.r[0]'."
+                f"coordinate {coordinate.text!r} must be of a joint, 'pin.angle' or 'rail.displacement', or of a body, 'bob.r[0]'."
             )
     rows = [item for kind in zip(*triples, strict=True) for item in kind]
 
     def frame(opening: Opening, Y: Array, result: Result) -> tuple[Array, Array]:
         reader = Reader(result)
-        values = np.array([reader.values(one) for one in rows]).reshape(3 * nd, len(Y)).T
+        values = np.array([reader.values(coordinate) for coordinate in rows]).reshape(3 * nd, len(Y)).T
         return values[:, : 2 * nd], values[:, nd:]
 
-    return frame, tuple(one.text for one in read)
+    return frame, tuple(coordinate.text for coordinate in read)
 
 
 def _frame_of_bodies(chosen: Ints) -> Frame:
@@ -270,13 +288,13 @@ def _frame_of_bodies(chosen: Ints) -> Frame:
 
     def frame(opening: Opening, Y: Array, result: Result) -> tuple[Array, Array]:
         n = opening.model.nb + 1
-        own, bodies = bodies_in(opening.model, opening.y), Y[:, : WIDTH * n].reshape(len(Y), n, WIDTH)
-        back, p = own[:, EULER:VELOCITY] * [1.0, -1.0, -1.0, -1.0], bodies[:, :, EULER:VELOCITY]
+        start, bodies = bodies_in(opening.model, opening.y), Y[:, : WIDTH * n].reshape(len(Y), n, WIDTH)
+        back, p = start[:, EULER:VELOCITY] * [1.0, -1.0, -1.0, -1.0], bodies[:, :, EULER:VELOCITY]
         turn = product(np.broadcast_to(back, p.shape), p)
         rotation = 2.0 * turn[..., 1:] * np.sign(turn[..., :1])
-        displacement = np.concatenate([bodies[:, :, :EULER] - own[:, :EULER], rotation], axis=2)
-        u = bodies[:, :, VELOCITY:WIDTH] - own[:, VELOCITY:WIDTH]
-        carried = np.cross(rotation, np.broadcast_to(own[:, OMEGA_BAR:WIDTH], rotation.shape))
+        displacement = np.concatenate([bodies[:, :, :EULER] - start[:, :EULER], rotation], axis=2)
+        u = bodies[:, :, VELOCITY:WIDTH] - start[:, VELOCITY:WIDTH]
+        carried = np.cross(rotation, np.broadcast_to(start[:, OMEGA_BAR:WIDTH], rotation.shape))
         rate = u + np.concatenate([np.zeros_like(carried), carried], axis=2)
         u_dot = np.concatenate([result.v_dot, result.omega_bar_dot], axis=2)
         c, c_u, c_rate, c_dot = (part[:, 1:].reshape(len(Y), -1)[:, chosen] for part in (displacement, u, rate, u_dot))
@@ -298,15 +316,15 @@ def _names_of_rates(names: tuple[str, ...], motions: Linearization | None) -> tu
 
 def _states(opening: Opening, direction: Direction, sizes: Array, y: Array | None = None) -> Array:
     """Return the flat states (n, ny) at these steps along a direction, from y (by default that of the opening)."""
-    evaluator, found = opening.evaluator, []
+    evaluator, states = opening.evaluator, []
     y = opening.y if y is None else y
     for size in sizes:
         there = moved(evaluator, y, size * direction.x) if direction.x.any() else y.copy()
         bodies = bodies_in(opening.model, there)
         bodies[:, VELOCITY:WIDTH] = velocities(evaluator.steady, bodies, opening.u + size * direction.u)
         there[evaluator.states.columns] += size * direction.z
-        found.append(there)
-    return np.array(found)
+        states.append(there)
+    return np.array(states)
 
 
 def _read(opening: Opening, Y: Array, t: float | None = None) -> Read:
@@ -320,7 +338,7 @@ def _read(opening: Opening, Y: Array, t: float | None = None) -> Read:
         u = [bodies_in(opening.model, y)[:, VELOCITY:WIDTH].copy() for y in Y]
         rates = np.array([evaluate_residual(rest, y, v, t).rates for y, v in zip(Y, u, strict=True)])
     reader = Reader(result)
-    values = np.array([reader.values(one) for one in opening.outputs]).reshape(len(opening.outputs), len(Y))
+    values = np.array([reader.values(quantity) for quantity in opening.outputs]).reshape(len(opening.outputs), len(Y))
     return Read(np.hstack([c, Y[:, columns]]), np.hstack([c_dot, rates]), values.T)
 
 
@@ -369,16 +387,16 @@ def _state_directions(opening: Opening, basis: Array, motions: Linearization | N
     evaluator, none = opening.evaluator, opening.still
     N = np.eye(basis.shape[1]) if motions is None or motions.N is None else motions.N
     G = np.zeros((len(N), len(N))) if motions is None or motions.G is None else motions.G
-    found = list[Direction]()
+    directions = list[Direction]()
     for k, x in enumerate(basis.T):
         u = _velocity(evaluator, basis @ G[:, k]) if motions is not None else _turning_velocity(opening, x)
-        found.append(none._replace(x=x, u=u, step=1.0 / np.abs(x).max()))
+        directions.append(none._replace(x=x, u=u, step=1.0 / np.abs(x).max()))
     for column in N.T:
         w: Array = basis @ column
-        found.append(none._replace(u=_velocity(evaluator, w), step=opening.rate / np.abs(w).max()))
+        directions.append(none._replace(u=_velocity(evaluator, w), step=opening.rate / np.abs(w).max()))
     for k, typical in enumerate(evaluator.states.typical):
-        found.append(none._replace(z=np.eye(len(none.z))[k], step=float(typical)))
-    return found
+        directions.append(none._replace(z=np.eye(len(none.z))[k], step=float(typical)))
+    return directions
 
 
 def _velocity(evaluator: ResidualEvaluator, w: Array) -> Array:
@@ -453,24 +471,24 @@ def _assembled(A: Array, C: Array, inputs: Sequence[Input], columns: Sequence[Co
     rate: of motions, in whose unit a part of a column is rounding
     """
     added, n, no = list[str](), len(A), len(C)
-    for one, column in zip(inputs, columns, strict=True):
-        motion = one.name.rpartition(".")[0]
-        for order in range(one.order):  # f, and f' of an acceleration
+    for signal, column in zip(inputs, columns, strict=True):
+        motion = signal.name.rpartition(".")[0]
+        for order in range(signal.order):  # f, and f' of an acceleration
             A = np.block([[A, np.zeros((len(A), 1))], [np.zeros((1, len(A) + 1))]])
             C = np.hstack([C, column.D[order][:, None]])
             A[:n, -1] = column.B[order]
             added.append(motion if order == 0 else f"rate of {motion}")
-        if one.order == ACCELERATION:  # the state f has the state f' as its rate
+        if signal.order == ACCELERATION:  # the state f has the state f' as its rate
             A[-2, -1] = 1.0
-    B, D, place = np.zeros((len(A), len(inputs))), np.zeros((3, no, len(inputs))), n
-    for k, (one, column) in enumerate(zip(inputs, columns, strict=True)):
-        own, direct = np.zeros((3, len(A))), np.zeros((3, no))
-        for j in range(one.order, 3):
-            own[j - one.order, :n], direct[j - one.order] = column.B[j], column.D[j]
-        if one.order:
-            place += one.order
-            own[0, place - 1] = 1.0
-        B[:, k], D[:, :, k] = _shifted(A, C, own, direct, rate)
+    B, D, row = np.zeros((len(A), len(inputs))), np.zeros((3, no, len(inputs))), n
+    for k, (signal, column) in enumerate(zip(inputs, columns, strict=True)):
+        entering, direct = np.zeros((3, len(A))), np.zeros((3, no))
+        for j in range(signal.order, 3):
+            entering[j - signal.order, :n], direct[j - signal.order] = column.B[j], column.D[j]
+        if signal.order:
+            row += signal.order
+            entering[0, row - 1] = 1.0
+        B[:, k], D[:, :, k] = _shifted(A, C, entering, direct, rate)
     return Matrices(A, B, C, D[0], D[1], D[2], tuple(added))
 
 
@@ -484,18 +502,18 @@ def _shifted(A: Array, C: Array, B: Array, D: Array, rate: float) -> tuple[Array
 
 
 def _column(
-    opening: Opening, k: int, one: Input, basis: Array, system: tuple[Array, Array], motions: Linearization | None
+    opening: Opening, k: int, signal: Input, basis: Array, system: tuple[Array, Array], motions: Linearization | None
 ) -> Column:
     """Return what an input adds, in the system A, C."""
-    if one.kind == "driver":
-        return _of_motion(opening, k, one, basis, system)
-    step, read = _effort_step(opening, one), []
+    if signal.kind == "driver":
+        return _of_motion(opening, k, signal, basis, system)
+    step, read = _effort_step(opening, signal), []
     for size in POINTS:
         opening.offsets.jets[k, 0] = size * H * step
         now = _read(opening, opening.y[None])
         read.append(now if motions is None or motions.N is None else now._replace(R=_rates_of_rolling(opening, motions)))
     opening.offsets.jets[k, 0] = 0.0
-    _, R, O = _slopes(opening, _joined(read), step, f"input {one.name!r}")
+    _, R, O = _slopes(opening, _joined(read), step, f"input {signal.name!r}")
     return Column((R, np.zeros_like(R), np.zeros_like(R)), (O, np.zeros_like(O), np.zeros_like(O)))
 
 
@@ -515,52 +533,52 @@ def _rates_of_rolling(opening: Opening, motions: Linearization) -> Array:
     return np.concatenate([np.zeros(len(motions.N)), y_dot, rates])[None]
 
 
-def _effort_step(opening: Opening, one: Input) -> float:
+def _effort_step(opening: Opening, signal: Input) -> float:
     """Return the step of an offset: of forces in units of those at work, as the derivative by them is exact; of setpoints 1."""
-    if one.kind in ("setpoint", "output"):
+    if signal.kind in ("setpoint", "output"):
         return 1.0
     model, force = opening.model, evaluate_residual(opening.evaluator, opening.y, opening.u).force
     weight = float(model.mass.max(initial=0.0) * np.linalg.norm(model.gravity)) * opening.evaluator.length
     return EFFORT / H * max(1.0, weight, float(np.abs(force).max(initial=0.0)))
 
 
-def _of_motion(opening: Opening, k: int, one: Input, basis: Array, system: tuple[Array, Array]) -> Column:
+def _of_motion(opening: Opening, k: int, signal: Input, basis: Array, system: tuple[Array, Array]) -> Column:
     """Return what a prescribed motion f adds, with its rates.
 
     The state follows it: along P, Phi_q P = -dPhi/df, with the coordinates as they are.
     """
     A, C = system
-    P = _particular(opening, k, one, basis)
+    P = _particular(opening, k, signal, basis)
     rate, none, step = opening.rate, opening.still, 1.0 / max(1.0, float(np.abs(P).max(initial=0.0)))
-    ways = (
+    directions = (
         none._replace(x=P, u=_turning_velocity(opening, P, (k, 1.0)), step=step),
         none._replace(u=_velocity(opening.evaluator, P), step=step * rate),
         none._replace(step=step * rate * rate),
     )
-    found = [_moved_along(opening, k, order, d) for order, d in enumerate(ways)]
-    B, D = [one.R - A @ one.S for one in found], [one.O - C @ one.S for one in found]
+    slopes = [_moved_along(opening, k, order, d) for order, d in enumerate(directions)]
+    B, D = [slope.R - A @ slope.S for slope in slopes], [slope.O - C @ slope.S for slope in slopes]
     return Column((B[0], B[1], B[2]), (D[0], D[1], D[2]))
 
 
-def _particular(opening: Opening, k: int, one: Input, basis: Array) -> Array:
+def _particular(opening: Opening, k: int, signal: Input, basis: Array) -> Array:
     """Return the displacement (6 nb,) by a unit of a motion. Raise UsageError if nothing moves."""
     evaluator, jets = opening.evaluator, opening.offsets.jets
 
     def open_by(h: float) -> Array:
         jets[k, 0] = h
-        found = evaluate_residual(evaluator, opening.y, opening.u).Phi
+        Phi = evaluate_residual(evaluator, opening.y, opening.u).Phi
         jets[k, 0] = 0.0
-        return np.asarray(found)
+        return np.asarray(Phi)
 
     slope = differentiated(open_by)
     if not slope.any():
-        raise UsageError(f"input {one.name!r} moves nothing: its row depends on other rows, which hold it.")
+        raise UsageError(f"input {signal.name!r} moves nothing: its row depends on other rows, which hold it.")
     J = dense(evaluate_residual(evaluator, opening.y, opening.u).J)
     P: Array = np.asarray(np.linalg.lstsq(J, -slope, rcond=None)[0], dtype=np.float64)
     if not basis.shape[1]:
         return P
-    own: Array = np.array([_coordinates_along(opening, x, basis.shape[1]) for x in basis.T]).T
-    return np.asarray(P - basis @ np.linalg.solve(own, _coordinates_along(opening, P, basis.shape[1])))
+    gradients: Array = np.array([_coordinates_along(opening, x, basis.shape[1]) for x in basis.T]).T
+    return np.asarray(P - basis @ np.linalg.solve(gradients, _coordinates_along(opening, P, basis.shape[1])))
 
 
 def _coordinates_along(opening: Opening, x: Array, nd: int) -> Array:

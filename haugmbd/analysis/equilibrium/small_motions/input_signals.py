@@ -85,24 +85,24 @@ class OffsetDriver(Driver):
         return ()
 
 
-def read_inputs(model: Model, given: Any) -> tuple[Input, ...]:
+def read_inputs(model: Model, named: Any) -> tuple[Input, ...]:
     """Return the inputs of names or parts; a vector by its numbers. Raise UsageError for what is no input."""
-    given = (given,) if isinstance(given, str | Part) else given
-    if not isinstance(given, Sequence):
-        raise UsageError(f"inputs = {given!r:.60} must be names of inputs, such as {FORMS}, or parts.")
-    found = [one for each in given for one in _read(model, each)]
-    names = [one.name for one in found]
+    named = (named,) if isinstance(named, str | Part) else named
+    if not isinstance(named, Sequence):
+        raise UsageError(f"inputs = {named!r:.60} must be names of inputs, such as {FORMS}, or parts.")
+    inputs = [signal for each in named for signal in _read(model, each)]
+    names = [signal.name for signal in inputs]
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
     if twice:
         raise UsageError(f"inputs: {', '.join(map(repr, twice))} is given twice.")
-    return tuple(found)
+    return tuple(inputs)
 
 
-def _read(model: Model, given: Any) -> list[Input]:
-    text = given.name if isinstance(given, Part) else given
+def _read(model: Model, named: Any) -> list[Input]:
+    text = named.name if isinstance(named, Part) else named
     m = NAME.fullmatch(text) if isinstance(text, str) else None
     if m is None:
-        raise UsageError(f"input {given!r:.60} must be a name, such as {FORMS}, or a part: a load, a driver.")
+        raise UsageError(f"input {named!r:.60} must be a name, such as {FORMS}, or a part: a load, a driver.")
     path, number = m["path"], int(m["index"][1:-1]) if m["index"] else -1
     for kind in ("load", "driver", "block", "joint"):
         path = path.removeprefix(f"{kind}.")
@@ -119,7 +119,7 @@ def _read(model: Model, given: Any) -> list[Input]:
     raise UsageError(_unknown(model, path, part, [*loads, *drivers], blocks))
 
 
-def _unknown(model: Model, path: str, part: str, known: Sequence[str], blocks: Any) -> str:
+def _unknown(model: Model, path: str, part: str, inputs: Sequence[str], blocks: Any) -> str:
     """Return what is wrong with a name that is no input."""
     for name in (path, part):
         if name in model.joints:
@@ -128,7 +128,7 @@ def _unknown(model: Model, path: str, part: str, known: Sequence[str], blocks: A
             return f"input {path!r}: {name!r} is a body: add a PointForce or Torque on it, and name that."
         if name in blocks:
             return f"input {path!r}: say which output of block {name!r}, or 'setpoint' of a PID, is meant."
-    return f"there is no input {path!r}{did_you_mean(part or path, known)}: write {FORMS}."
+    return f"there is no input {path!r}{did_you_mean(part or path, inputs)}: write {FORMS}."
 
 
 def _of_load(load: Any, what: str, number: int) -> list[Input]:
@@ -157,8 +157,8 @@ def _of_driver(model: Model, part: str, what: str) -> Input:
             raise UsageError(f"input {name!r}: only a driver of a joint can be released; {part!r} is a joint with a driven row.")
         return Input(name, "released", part, what=what)
     if what not in MOTIONS:
-        known = (*filter(None, MOTIONS), "torque", "force")
-        raise UsageError(f"input {name!r}{did_you_mean(what, known)}: a driver has {', '.join(known)}.")
+        quantities = (*filter(None, MOTIONS), "torque", "force")
+        raise UsageError(f"input {name!r}{did_you_mean(what, quantities)}: a driver has {', '.join(quantities)}.")
     return Input(name, "driver", part, order=MOTIONS[what])
 
 
@@ -167,9 +167,9 @@ def _of_block(block: Block, what: str, number: int) -> Input:
         if isinstance(block.setpoint, str):
             raise UsageError(f"input '{block.name}.setpoint' is the signal {block.setpoint!r}: give that as the input.")
         return Input(f"{block.name}.{what}", "setpoint", block.name)
-    known = (*block.outputs, *([SETPOINT] if isinstance(block, PID) else []))
+    signals = (*block.outputs, *([SETPOINT] if isinstance(block, PID) else []))
     if what not in block.outputs or isinstance(block, PID) or type(block) is not Block:
-        wrong = "" if what in known else did_you_mean(what, known)
+        wrong = "" if what in signals else did_you_mean(what, signals)
         raise UsageError(
             f"input '{block.name}.{what}'{wrong}: inputs of blocks are the setpoint of a PID, and outputs of a Block of one's own."
         )
@@ -179,7 +179,7 @@ def _of_block(block: Block, what: str, number: int) -> Input:
 def _attribute(load: Any) -> str:
     """Return the name of the attribute that holds the prescribed value."""
     value = load.value()
-    return next((name for name, own in vars(load).items() if own is value and not name.startswith("_")), "")
+    return next((name for name, attribute in vars(load).items() if attribute is value and not name.startswith("_")), "")
 
 
 class Opened(NamedTuple):
@@ -200,17 +200,17 @@ def opened(model: Model, state: State, inputs: Sequence[Input]) -> Opened:
     result = Result(model, t, state.y[None])
     values = np.zeros(len(inputs))
     exchanged = dict[str, Block]()
-    for k, one in enumerate(inputs):
-        if one.kind in ("setpoint", "output"):
-            values[k] = _open_block(system, one, exchanged, state.t, offsets.adder(k), result)
-    for k, one in enumerate(inputs):
-        if one.kind == "load":
-            values[k] = _open_load(system, one, t, offsets.adder(k), result)
-        elif one.kind == "driver":
-            values[k] = _open_driver(system, model, one, state.t, offsets.jets[k])
-        elif one.kind == "released":
-            values[k] = _release(system, one, offsets.adder(k), result)
-    if any(one.kind == "released" for one in inputs):
+    for k, signal in enumerate(inputs):
+        if signal.kind in ("setpoint", "output"):
+            values[k] = _open_block(system, signal, exchanged, state.t, offsets.adder(k), result)
+    for k, signal in enumerate(inputs):
+        if signal.kind == "load":
+            values[k] = _open_load(system, signal, t, offsets.adder(k), result)
+        elif signal.kind == "driver":
+            values[k] = _open_driver(system, model, signal, state.t, offsets.jets[k])
+        elif signal.kind == "released":
+            values[k] = _release(system, signal, offsets.adder(k), result)
+    if any(signal.kind == "released" for signal in inputs):
         free = system.compile_quietly(
             check_pose=True, redundancy=model.redundancy.rule, tolerance=model.redundancy.given, solver=None
         )
@@ -224,34 +224,34 @@ def _state_in(free: Model, model: Model, state: State) -> State:
     if free.y0.size == model.y0.size:
         return state
     n = WIDTH * (model.nb + 1)
-    y, given = free.y0.copy(), state.y
-    y[:n] = given[:n]
+    y, y_state = free.y0.copy(), state.y
+    y[:n] = y_state[:n]
     if free.n_states:
-        y[-free.n_states :] = given[-free.n_states :]
+        y[-free.n_states :] = y_state[-free.n_states :]
     return State.from_y(state.t, y, free.nb + 1)
 
 
-def _open_load(system: System, one: Input, t: Array, add: Callable[[], float], result: Result) -> float:
+def _open_load(system: System, signal: Input, t: Array, add: Callable[[], float], result: Result) -> float:
     """Let the value of a load have an offset, and return it."""
-    place = next(k for k, load in enumerate(system.loads) if load.name == one.part)
-    load, number = system.loads[place], one.number
+    index = next(k for k, load in enumerate(system.loads) if load.name == signal.part)
+    load, number = system.loads[index], signal.number
     name = _attribute(load)
     value: Value = getattr(load, name)
     if any(isinstance(driver, BlockOutput) for driver in value.drivers):
-        system.loads[place], now = _summed(system, load, name, value, number, add, result)
+        system.loads[index], now = _summed(system, load, name, value, number, add, result)
         return now
-    own = value.user_function
-    if own is not None:
-        f, shape, form = plain_function(own.function), own.shape, own.form
-        now = float(np.ravel(_prescribed(result, one.part))[max(number, 0)])
-        opened_value = own._replace(function=_Added(f, number, add, shape))
+    function = value.user_function
+    if function is not None:
+        f, shape, form = plain_function(function.function), function.shape, function.form
+        now = float(np.ravel(_prescribed(result, signal.part))[max(number, 0)])
+        opened_value = function._replace(function=_Added(f, number, add, shape))
     else:
-        given = np.array([driver.values(float(t[0]))[0] for driver in value.drivers])
-        shape, form = (() if number < 0 else (len(given),)), TIME
-        now = float(given[max(number, 0)])
-        opened_value = UserFunction(load.where, name, _Added(_Held(given, shape), number, add, shape), form, shape)
+        values = np.array([driver.values(float(t[0]))[0] for driver in value.drivers])
+        shape, form = (() if number < 0 else (len(values),)), TIME
+        now = float(values[max(number, 0)])
+        opened_value = UserFunction(load.where, name, _Added(_Held(values, shape), number, add, shape), form, shape)
     drivers = tuple(ReturnedValue() for _ in range(max(1, *shape, 1)))
-    system.loads[place] = changed(load, **{name: Value(drivers, opened_value), "jacobian": None})
+    system.loads[index] = changed(load, **{name: Value(drivers, opened_value), "jacobian": None})
     return now
 
 
@@ -260,8 +260,8 @@ def _prescribed(result: Result, name: str) -> Array:
     entry = next(entry for entry in result.model.loads if entry.load.name == name)
     n = WIDTH * (result.model.nb + 1)
     bodies = result.y[:, :n].reshape(1, -1, WIDTH).swapaxes(0, 1)[list(entry.bodies)]
-    found = entry.load.value().sampled(result.t, *entry.load.arguments(bodies, entry.own_angles(result.y[:, n:])))
-    return np.asarray(found[0])
+    values = entry.load.value().sampled(result.t, *entry.load.arguments(bodies, entry.own_angles(result.y[:, n:])))
+    return np.asarray(values[0])
 
 
 class _Held:
@@ -281,12 +281,12 @@ class _Added:
         self.f, self.number, self.add, self.shape = f, number, add, shape
 
     def __call__(self, *arguments: Any) -> Any:
-        found = self.f(*arguments)
+        value = self.f(*arguments)
         if not self.shape:
-            return float(np.asarray(found).reshape(())) + self.add()
-        found = np.array(found, dtype=np.float64).reshape(self.shape)
-        found[max(self.number, 0)] += self.add()
-        return found
+            return float(np.asarray(value).reshape(())) + self.add()
+        value = np.array(value, dtype=np.float64).reshape(self.shape)
+        value[max(self.number, 0)] += self.add()
+        return value
 
 
 def _summed(
@@ -300,48 +300,48 @@ def _summed(
     signal, component = driver.label, driver.component
 
     def total(t: float, x: Any, signals: Any) -> float:
-        given = signals[signal]
-        return float(given if component is None else given[component]) + add()
+        reading = signals[signal]
+        return float(reading if component is None else reading[component]) + add()
 
     block = Block(f"{load.name} with its input {k}", (), outputs={"sum": total}, inputs=(signal,))
     system.blocks.append(block)
     drivers = tuple(block["sum"] if j == k else other for j, other in enumerate(value.drivers))
-    own = result.block(driver.block.name)[driver.name][0]
-    return changed(load, **{name: Value(drivers)}), float(own if component is None else own[component])
+    output = result.block(driver.block.name)[driver.name][0]
+    return changed(load, **{name: Value(drivers)}), float(output if component is None else output[component])
 
 
-def _open_driver(system: System, model: Model, one: Input, t: float, jet: Array) -> float:
+def _open_driver(system: System, model: Model, signal: Input, t: float, jet: Array) -> float:
     """Let the motion of a driver have an offset, and return it."""
-    place = next(k for k, joint in enumerate(system.joints) if joint.name == one.part)
-    joint = system.joints[place]
-    own = getattr(joint, "f", None)
-    if not isinstance(own, Driver):
+    index = next(k for k, joint in enumerate(system.joints) if joint.name == signal.part)
+    joint = system.joints[index]
+    motion = getattr(joint, "f", None)
+    if not isinstance(motion, Driver):
         raise UsageError(
-            f"input {one.name!r}: joint {joint.name!r} ({type(joint).__name__}) has no motion f(t) that could be moved."
+            f"input {signal.name!r}: joint {joint.name!r} ({type(joint).__name__}) has no motion f(t) that could be moved."
         )
-    held = own.own if isinstance(own, OffsetDriver) else own.values(t)
-    system.joints[place] = changed(joint, f=OffsetDriver(jet, held))
-    return float(held[one.order])
+    held = motion.own if isinstance(motion, OffsetDriver) else motion.values(t)
+    system.joints[index] = changed(joint, f=OffsetDriver(jet, held))
+    return float(held[signal.order])
 
 
-def _release(system: System, one: Input, add: Callable[[], float], result: Result) -> float:
+def _release(system: System, signal: Input, add: Callable[[], float], result: Result) -> float:
     """Take a driver away, and let its force act in its place; return the force."""
-    place = next(k for k, joint in enumerate(system.joints) if joint.name == one.part)
-    driver: Any = system.joints.pop(place)
-    history = result.driver(one.part)
+    index = next(k for k, joint in enumerate(system.joints) if joint.name == signal.part)
+    driver: Any = system.joints.pop(index)
+    history = result.driver(signal.part)
     now = float(getattr(history, history.quantity)[0])
     kind = ANGLE if history.quantity == "torque" else DISPLACEMENT
     coordinate = driver.joint.coordinate(kind)
-    system.loads.append(JointForce(f"{one.part} released", coordinate, lambda t, q, qd: now + add()))
+    system.loads.append(JointForce(f"{signal.part} released", coordinate, lambda t, q, qd: now + add()))
     return now
 
 
 def _open_block(
-    system: System, one: Input, exchanged: dict[str, Block], t: float, add: Callable[[], float], result: Result
+    system: System, signal: Input, exchanged: dict[str, Block], t: float, add: Callable[[], float], result: Result
 ) -> float:
     """Let the setpoint, or an output, of a block have an offset, and return it."""
-    place = next(k for k, block in enumerate(system.blocks) if block.name == one.part)
-    old = system.blocks[place]
+    index = next(k for k, block in enumerate(system.blocks) if block.name == signal.part)
+    old = system.blocks[index]
     if isinstance(old, PID):
         setpoint: Any = old.setpoint
         now = (
@@ -352,15 +352,15 @@ def _open_block(
         gains = {name: getattr(old, name) for name in ("kp", "ki", "kd", "tau", "lower", "upper", "integral0")}
         new: Block = PID(old.name, old.measurement, lambda t: now + add(), **gains)
     else:
-        function = plain_function(old.outputs[one.what])
-        found = np.asarray(result.block(old.name)[one.what][0])
-        if found.ndim and one.number < 0:
-            raise UsageError(f"input {one.name!r} is a vector of {len(found)} numbers: say which, '{one.name}[0]'.")
-        now = float(found[one.number] if found.ndim else found)
-        outputs = {**old.outputs, one.what: _added_output(function, one.number, add)}
+        function = plain_function(old.outputs[signal.what])
+        output = np.asarray(result.block(old.name)[signal.what][0])
+        if output.ndim and signal.number < 0:
+            raise UsageError(f"input {signal.name!r} is a vector of {len(output)} numbers: say which, '{signal.name}[0]'.")
+        now = float(output[signal.number] if output.ndim else output)
+        outputs = {**old.outputs, signal.what: _added_output(function, signal.number, add)}
         derivative = None if old.derivative is None else plain_function(old.derivative)
         new = Block(old.name, old.x0, derivative=derivative, outputs=outputs, inputs=tuple(old.texts() & _signals(system, old)))
-    system.blocks[place] = new
+    system.blocks[index] = new
     for k, load in enumerate(system.loads):
         value = load.value()
         if any(isinstance(driver, BlockOutput) and driver.block is old for driver in value.drivers):
@@ -387,11 +387,11 @@ def _added_output(function: Callable[..., Any], number: int, add: Callable[[], f
     """Return the output of a block with a number added to it."""
 
     def output(t: float, x: Any, signals: Any) -> Any:
-        found = function(t, x, signals)
+        value = function(t, x, signals)
         if number < 0:
-            return float(found) + add()
-        found = np.array(found, dtype=np.float64)
-        found[number] += add()
-        return found
+            return float(value) + add()
+        value = np.array(value, dtype=np.float64)
+        value[number] += add()
+        return value
 
     return output

@@ -196,9 +196,17 @@ class Linearization(StudyData):
     __repr__ = __str__
 
 
-def in_coordinates(found: Linearization, T: Array, *, rolls: bool) -> Linearization:
+def in_coordinates(linearization: Linearization, T: Array, *, rolls: bool) -> Linearization:
     """Return the matrices of x' = G x + N y, ... in the coordinates of x = T x_new;  rolls: y are the rates of some of them, or all."""
-    M, C, K, N, G, E, Z = found.M, found.C, found.K, found.N, found.G, found.E, found.Z
+    M, C, K, N, G, E, Z = (
+        linearization.M,
+        linearization.C,
+        linearization.K,
+        linearization.N,
+        linearization.G,
+        linearization.E,
+        linearization.Z,
+    )
     assert N is not None
     assert G is not None
     assert E is not None
@@ -207,7 +215,7 @@ def in_coordinates(found: Linearization, T: Array, *, rolls: bool) -> Linearizat
     if rolls:
         chosen = np.sort(scipy.linalg.qr(N.T, pivoting=True, mode="economic")[2][: N.shape[1]])
         S = np.linalg.inv(N[chosen])
-    changed = replace(found, M=S.T @ M @ S, C=S.T @ C @ S, K=S.T @ K @ T, N=N @ S, G=G)
+    changed = replace(linearization, M=S.T @ M @ S, C=S.T @ C @ S, K=S.T @ K @ T, N=N @ S, G=G)
     if not rolls:
         changed = replace(changed, N=None, G=None)
     if not len(Z):

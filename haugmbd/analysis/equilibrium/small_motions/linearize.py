@@ -29,9 +29,8 @@ from haugmbd.analysis.equilibrium.residual import (
     state_of,
 )
 from haugmbd.analysis.equilibrium.result import Equilibrium
-from haugmbd.analysis.equilibrium.small_motions.block_modes import block_modes, motion_matrices
+from haugmbd.analysis.equilibrium.small_motions.block_modes import block_modes, check_inertia, motion_matrices
 from haugmbd.analysis.equilibrium.small_motions.eigenmodes import Modes, find_modes, slowest
-from haugmbd.analysis.equilibrium.small_motions.inertia_check import check_inertia
 from haugmbd.analysis.equilibrium.small_motions.input_output import state_space
 from haugmbd.analysis.equilibrium.small_motions.linearization import Linearization, Mode, in_coordinates
 from haugmbd.analysis.equilibrium.small_motions.stages import DAMPING, EIGENVALUES, STAGES, STIFFNESS, WORDS, Stages
@@ -230,6 +229,11 @@ def linearize(
             raise UsageError("linearize got an Equilibrium, which has its own state and steady motion. Leave out state and steady.")
         return linearize(system.model, system.state, steady=system.steady, modes=modes, progress=progress)
     model, start = read_model(system, state, "linearize", tolerance)
+    return _about_balance(model, start, steady, None if modes is None else int(modes), progress)
+
+
+def _about_balance(model: Model, start: State, steady: SteadyLike, count: int | None, progress: bool) -> Linearization:
+    """Return the linearization about an equilibrium or a steady motion, with the slowest `count` modes."""
     refuse_friction(model, "linearize")
     need_drivers_of_time(model, "linearize")
     need_constant_masses(model, "linearize")
@@ -243,7 +247,7 @@ def linearize(
     with Progress(progress, 0.0, len(STAGES), "stages") as bar:
         stages = Stages(bar)
         try:
-            found = _about(evaluator, start, stages, None if modes is None else int(modes), held)
+            linearization = _about(evaluator, start, stages, count, held)
         except KeyboardInterrupt as stop:
             told = KeyboardInterrupt(
                 f"linearize was interrupted by Ctrl-C, at {stages.name}. The attribute `result` of this error is the State of the "
@@ -253,7 +257,7 @@ def linearize(
             told.result = start  # type: ignore[attr-defined]
             raise told from None
         bar.reach(len(STAGES))
-    return found
+    return linearization
 
 
 def _about_motion(model: Model, state: State, inputs: Any, outputs: Any, coordinates: Any) -> StateSpace:
@@ -280,59 +284,64 @@ def _along_motion(
         result = result.resample(times)
     if not len(result.t):
         raise UsageError("the motion has no state.")
-    found = list[StateSpace]()
+    systems = list[StateSpace]()
     with Progress(progress, 0, len(result.t), "states") as bar:
         for k in range(len(result.t)):
             system = _about_motion(result.model, result.state(k), inputs, outputs, coordinates)
-            if found and system.states != found[0].states:
+            if systems and system.states != systems[0].states:
                 raise UsageError(
                     f"the coordinates that are chosen by the pose change at t = {result.t[k]:g} s: give coordinates=, such as "
                     "names of joints, 'pin.angle'."
                 )
-            found.append(system)
+            systems.append(system)
             bar.done()
-    return StateSpaceMotion(result.t, tuple(found))
+    return StateSpaceMotion(result.t, tuple(systems))
 
 
 def _about(
     evaluator: ResidualEvaluator, start: State, stages: Stages, count: int | None, held: HeldContacts | None
 ) -> Linearization:
     """Return the linearization about a state, with the slowest `count` modes."""
-    place = trial_pose_at(evaluator, start.y)
-    model, evaluator = evaluator.model, place.evaluator
-    _check_stops(place)
-    check_regular(model, state_of(evaluator, place.y), evaluator.kept, f"the pose of the state at t = {start.t:g} s")
-    _check_rest(evaluator, start, place)
+    # a state at rest and in balance, away from stops
+    pose = trial_pose_at(evaluator, start.y)
+    model, evaluator = evaluator.model, pose.evaluator
+    _check_stops(pose)
+    check_regular(model, state_of(evaluator, pose.y), evaluator.kept, f"the pose of the state at t = {start.t:g} s")
+    _check_rest(evaluator, start, pose)
     if held is not None:
-        _check_balance(evaluator, place, scale_of(place.work, np.zeros((0, 0))))
-        _check_contacts(held, place)
+        _check_balance(evaluator, pose, scale_of(pose.work, np.zeros((0, 0))))
+        _check_contacts(held, pose)
     if len(evaluator.states.columns) or len(model.velocity_rows):
-        return _first_order(place, stages, count)
-    smooth = MotionDerivative(place.work, stages.begin(STIFFNESS, number_of_derivatives(evaluator, place.at.N)))
-    K = stiffness(evaluator, place.y, place.at, smooth)
-    scale = scale_of(place.work, K)
-    _check_balance(evaluator, place, scale)
+        return _first_order(pose, stages, count)
+    # K, by whose size the balance is judged
+    smooth = MotionDerivative(pose.work, stages.begin(STIFFNESS, number_of_derivatives(evaluator, pose.at.N)))
+    K = stiffness(evaluator, pose.y, pose.at, smooth)
+    scale = scale_of(pose.work, K)
+    _check_balance(evaluator, pose, scale)
     if evaluator.steady.moves:
-        check_steady(evaluator, place, scale, np.zeros(0))
-    return _linearized(place, K, smooth.error, stages, count)
+        check_steady(evaluator, pose, scale, np.zeros(0))
+    return _linearized(pose, K, smooth.error, stages, count)
 
 
-def _linearized(place: TrialPose, K: Array, error: float, stages: Stages, count: int | None) -> Linearization:
+def _linearized(pose: TrialPose, K: Array, error: float, stages: Stages, count: int | None) -> Linearization:
     """Return the linearization at a pose in balance, with the slowest `count` modes;  error: of the derivatives [J]"""
-    evaluator, N, scale = place.evaluator, place.at.N, scale_of(place.work, K)
+    evaluator, N, scale = pose.evaluator, pose.at.N, scale_of(pose.work, K)
+    # M, C along the tangent space N; K is there
     M = inertia(evaluator, N)
-    check_inertia(place, N, M)
+    check_inertia(pose, N, M)
     rate = rate_of_motions(M, scale)
-    smooth = MotionDerivative(place.work, stages.begin(DAMPING, number_of_derivatives(evaluator, N)))
-    C = damping(evaluator, place.y, place.at, rate, smooth)
+    smooth = MotionDerivative(pose.work, stages.begin(DAMPING, number_of_derivatives(evaluator, N)))
+    C = damping(evaluator, pose.y, pose.at, rate, smooth)
+    # a system without damping whose K is symmetric has a symmetric eigenvalue problem
     quiet = rate * float(np.abs(C).max(initial=0.0)) <= NO_DAMPING * scale
     potential = float(np.abs(K - K.T).max(initial=0.0)) <= NOISE * scale
-    rounding = rounding_of(scale, float(np.abs(place.g).max(initial=0.0)), error, place.at.weakest)
+    rounding = rounding_of(scale, float(np.abs(pose.g).max(initial=0.0)), error, pose.at.weakest)
     stages.begin(EIGENVALUES)
-    found = slowest(find_modes(M, C, K, scale, rounding, conservative=quiet and potential), count)
+    eigen = slowest(find_modes(M, C, K, scale, rounding, conservative=quiet and potential), count)
+    # the matrices in independent coordinates of bodies:  T^T M T, ...
     T, names, chosen = independent_coordinates(evaluator, N)
-    state = state_of(evaluator, place.y)
-    modes = _modes(evaluator, state, found, N, stages)
+    state = state_of(evaluator, pose.y)
+    modes = _modes(evaluator, state, eigen, N, stages)
     M, C, K = (T.T @ X @ T for X in (M, np.zeros_like(C) if quiet else C, K))
     return Linearization(
         evaluator.model,
@@ -348,19 +357,19 @@ def _linearized(place: TrialPose, K: Array, error: float, stages: Stages, count:
     )
 
 
-def _first_order(place: TrialPose, stages: Stages, count: int | None) -> Linearization:
+def _first_order(pose: TrialPose, stages: Stages, count: int | None) -> Linearization:
     """Return the linearization of a mechanism with velocity rows, or with states of blocks, at a pose in balance."""
-    evaluator = place.evaluator
-    matrices = motion_matrices(evaluator, place, stages)
-    _check_balance(evaluator, place, matrices.scale)
-    check_states(evaluator, place.residual, matrices.rate_scale, EQUILIBRIUM_TOL, f"at t = {evaluator.t:g} s")
+    evaluator = pose.evaluator
+    matrices = motion_matrices(evaluator, pose, stages)
+    _check_balance(evaluator, pose, matrices.scale)
+    check_states(evaluator, pose.residual, matrices.rate_scale, EQUILIBRIUM_TOL, f"at t = {evaluator.t:g} s")
     if evaluator.steady.moves:
-        check_steady(evaluator, place, matrices.scale, matrices.rate_scale)
+        check_steady(evaluator, pose, matrices.scale, matrices.rate_scale)
     stages.begin(EIGENVALUES)
     T, names, chosen = independent_coordinates(evaluator, matrices.basis)
-    state = state_of(evaluator, place.y)
+    state = state_of(evaluator, pose.y)
     modes = _modes(evaluator, state, slowest(block_modes(matrices), count), matrices.basis, stages)
-    found = Linearization(
+    linearization = Linearization(
         evaluator.model,
         state,
         evaluator.steady,
@@ -377,7 +386,7 @@ def _first_order(place: TrialPose, stages: Stages, count: int | None) -> Lineari
         matrices.Z,
         tuple(chosen.tolist()),
     )
-    return in_coordinates(found, T, rolls=len(evaluator.model.velocity_rows) > 0)
+    return in_coordinates(linearization, T, rolls=len(evaluator.model.velocity_rows) > 0)
 
 
 def _modes(evaluator: ResidualEvaluator, state: State, found: Modes, N: Array, stages: Stages) -> tuple[Mode, ...]:
@@ -408,29 +417,29 @@ def _mode(evaluator: ResidualEvaluator, state: State, number: int, eigenvalue: c
     return Mode(number, eigenvalue, shape, text, z)
 
 
-def _check_stops(place: TrialPose) -> None:
+def _check_stops(pose: TrialPose) -> None:
     """Raise UsageError if the pose is at the edge of a rigid stop, or beyond."""
-    model, y = place.evaluator.model, place.y
-    faults = stop_faults(model, np.array([place.evaluator.t]), y[None])
+    model, y = pose.evaluator.model, pose.y
+    faults = stop_faults(model, np.array([pose.evaluator.t]), y[None])
     names = list(dict.fromkeys([*(fault.where for fault in faults), *touched_stops(model, y)]))
     if names:
         raise UsageError(
-            f"the state at t = {place.evaluator.t:g} s is at a rigid stop, {', '.join(names)}, or beyond: it can move to one side only, "
+            f"the state at t = {pose.evaluator.t:g} s is at a rigid stop, {', '.join(names)}, or beyond: it can move to one side only, "
             "and there are no small motions. Move the limit, make it compliant (k=, c=), or simulate."
         )
 
 
-def _check_contacts(held: HeldContacts, place: TrialPose) -> None:
+def _check_contacts(held: HeldContacts, pose: TrialPose) -> None:
     """Raise UsageError if rigid contacts do not hold with the forces at a pose in balance."""
     try:
-        check_held(held, place, np.zeros(held.model.nc))
+        check_held(held, pose, np.zeros(held.model.nc))
     except SimulationError as error:
-        raise UsageError(str(error).replace("the pose in the attribute `result`", f"t = {place.evaluator.t:g} s")) from None
+        raise UsageError(str(error).replace("the pose in the attribute `result`", f"t = {pose.evaluator.t:g} s")) from None
 
 
-def _check_rest(evaluator: ResidualEvaluator, start: State, place: TrialPose) -> None:
+def _check_rest(evaluator: ResidualEvaluator, start: State, pose: TrialPose) -> None:
     """Raise UsageError if the state does not move with the steady motion, or a driver moves."""
-    model, wanted = evaluator.model, bodies_in(evaluator.model, state_of(evaluator, place.y).y)[:, VELOCITY:WIDTH]
+    model, wanted = evaluator.model, bodies_in(evaluator.model, state_of(evaluator, pose.y).y)[:, VELOCITY:WIDTH]
     u = np.hstack([start.v, start.omega_bar])
     allowed = REST_TOL * (1.0 + float(np.abs(wanted).max()))
     if u.any() and np.abs(u - wanted).max() > allowed:
@@ -456,14 +465,14 @@ def _check_drivers(evaluator: ResidualEvaluator) -> None:
             )
 
 
-def _check_balance(evaluator: ResidualEvaluator, place: TrialPose, scale: float) -> None:
+def _check_balance(evaluator: ResidualEvaluator, pose: TrialPose, scale: float) -> None:
     """Raise UsageError with the remaining forces by body, unless the forces are in balance."""
-    left = float(np.abs(place.g).max(initial=0.0))
+    left = float(np.abs(pose.g).max(initial=0.0))
     if left <= EQUILIBRIUM_TOL * scale:
         return
     model = evaluator.model
-    wrench = ((place.residual.force - place.residual.J.T @ place.at.lam) / evaluator.scale).reshape(-1, 6)
-    A = rotation_matrix(bodies_in(model, place.y)[1:, EULER:VELOCITY])
+    wrench = ((pose.residual.force - pose.residual.J.T @ pose.at.lam) / evaluator.scale).reshape(-1, 6)
+    A = rotation_matrix(bodies_in(model, pose.y)[1:, EULER:VELOCITY])
     torque = np.einsum("kab,kb->ka", A, wrench[:, 3:])
     size = np.maximum(evaluator.length * np.linalg.norm(wrench[:, :3], axis=1), np.linalg.norm(torque, axis=1))
     order = [k for k in np.argsort(-size, kind="stable") if size[k] > SHOWN_PART * size.max()][:SHOWN]

@@ -45,12 +45,12 @@ NO_RATE = 1e-9
 """Part of the largest |eigenvalue| below which one is rounding of zero."""
 
 
-def _real(name: str, given: Any, what: str) -> Array:
+def _real(name: str, argument: Any, what: str) -> Array:
     """Return finite numbers of any shape. Raise UsageError for anything else."""
-    found = numbers(given)
-    if found is None or not np.isfinite(found).all():
-        raise UsageError(f"{name} = {given!r:.60} must be {what}.")
-    return found
+    values = numbers(argument)
+    if values is None or not np.isfinite(values).all():
+        raise UsageError(f"{name} = {argument!r:.60} must be {what}.")
+    return values
 
 
 @public_class

@@ -51,24 +51,24 @@ class RollingMatrices(NamedTuple):
     G: Array
 
 
-def rolling_matrices(evaluator: ResidualEvaluator, place: TrialPose, stages: Stages) -> RollingMatrices:
+def rolling_matrices(evaluator: ResidualEvaluator, pose: TrialPose, stages: Stages) -> RollingMatrices:
     """Return the matrices at a pose in balance."""
     rolls = np.isin(evaluator.kept, evaluator.model.velocity_rows)
-    J, residual = dense(place.residual.J), place.residual
+    J, residual = dense(pose.residual.J), pose.residual
     B = tangent(
         residual._replace(Phi=residual.Phi[~rolls], nu=residual.nu[~rolls], J=J[~rolls], by_bodies=residual.by_bodies[~rolls])
     ).N
-    at = along_basis(B, place.at.lam)
+    at = along_basis(B, pose.at.lam)
     size = np.linalg.norm(J[rolls], axis=1)[:, None]
-    C0, D = J[rolls] @ B / size, _slip_gradient(evaluator, place.y, B, np.flatnonzero(rolls)) / size
+    C0, D = J[rolls] @ B / size, _slip_gradient(evaluator, pose.y, B, np.flatnonzero(rolls)) / size
     _, s, Vt = np.linalg.svd(C0)
     N = Vt[int((s > RANK_TOL).sum()) :].T
     G = -np.linalg.pinv(C0, rcond=RANK_TOL) @ D
     parts = number_of_derivatives(evaluator, B)
     M = inertia(evaluator, B)
-    K = stiffness(evaluator, place.y, at, MotionDerivative(place.work, stages.begin(STIFFNESS, parts)))
-    smooth = MotionDerivative(place.work, stages.begin(DAMPING, parts))
-    C = damping(evaluator, place.y, at, rate_of_motions(M, scale_of(place.work, K)), smooth)
+    K = stiffness(evaluator, pose.y, at, MotionDerivative(pose.work, stages.begin(STIFFNESS, parts)))
+    smooth = MotionDerivative(pose.work, stages.begin(DAMPING, parts))
+    C = damping(evaluator, pose.y, at, rate_of_motions(M, scale_of(pose.work, K)), smooth)
     along = M @ G + C
     return RollingMatrices(B, N.T @ M @ N, N.T @ along @ N, N.T @ (along @ G + K), N, G)
 
