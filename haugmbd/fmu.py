@@ -211,11 +211,7 @@ def to_fmu(
     model, linear = _model_and_parameters(system, names, tuple(_names(parameters, "parameters")))
     if has_ranges(model):
         raise UsageError(f"{WHO}: model {model.name!r} has tables or curves with ends, which only Python watches.")
-    moves_start = any(kind == 2 for kind, _ in linear.places)  # noqa: PLR2004  of the start
-    if moves_start and not _closes(how):
-        raise UsageError(f"{WHO}: parameters of the start need stabilization = Projection(), which closes it.")
-    if moves_start and how.get("state") is not None:
-        raise UsageError(f"{WHO}: parameters move the modelled start, and state = ... gives another: leave out one of them.")
+    _check_moved_start(linear, how)
     asked = list(_default_outputs(model)) if outputs is None else list(_names(outputs, "outputs"))
     made = blob_of_model(
         model,
@@ -245,6 +241,15 @@ def to_fmu(
     files["documentation/index.html"] = _page(model.name, variables, h, list(binaries), source is not None)
     _write(where, files)
     return where
+
+
+def _check_moved_start(linear: Linear, how: Mapping[str, Any]) -> None:
+    """Raise UsageError if parameters move the start, and nothing closes it, or another state is the start."""
+    moves_start = any(kind == 2 for kind, _ in linear.places)  # noqa: PLR2004  of the start
+    if moves_start and not _closes(how):
+        raise UsageError(f"{WHO}: parameters of the start need stabilization = Projection(), which closes it.")
+    if moves_start and how.get("state") is not None:
+        raise UsageError(f"{WHO}: parameters move the modelled start, and state = ... gives another: leave out one of them.")
 
 
 def _check(where: Path, version: str, h: float, stop_time: float) -> None:
@@ -366,27 +371,18 @@ def _linear(model_at: Callable[[Array], Model], names: tuple[str, ...], values: 
 
     here = at(values)
     low, high = np.array([_bounds(at, along, j) for j in range(len(names))]).T
-    slopes = np.zeros((here.size, len(names)))
-    same = np.ones(here.size, dtype=bool)
-    for j, name in enumerate(names):
-        p = np.array([along(j, part) for part in (1.375, 0.8125)])
-        n = np.array([_built(at, varied, names) for varied in p])
-        slopes[:, j] = (n[0] - n[1]) / (p[0][j] - p[1][j])
-        is_p = (here == values[j]) & (n[0] == p[0][j]) & (n[1] == p[1][j])
-        slopes[is_p, j] = 1.0
-        same &= is_p | (slopes[:, j] == 0.0)
-        if not (slopes[:, j] != 0.0).any():
-            raise UsageError(f"{WHO}: parameter {name!r} moves no number of the model.")
+    slopes, same = _slopes(at, along, names, here, values)
     free = np.zeros(here.size, dtype=bool)
     free[: 0 if loose is None else loose.size] = [] if loose is None else loose
     slopes[free] = 0.0
     base = here - slopes @ values
     base[same] = 0.0
     moves = np.flatnonzero(slopes.any(axis=1))
+    # numbers = base + slopes p: checked at each parameter alone, and at points between, with all of them varied
     rng = np.random.default_rng(0)
-    parts = [*(along(j, part) for j in range(len(names)) for part in (1.375, 0.8125))]
-    parts += [np.array([along(j, x)[j] for j, x in enumerate(row)]) for row in rng.uniform(0.6, 1.6, (BETWEEN, len(names)))]
-    for p in parts:
+    points = [*(along(j, part) for j in range(len(names)) for part in (1.375, 0.8125))]
+    points += [np.array([along(j, x)[j] for j, x in enumerate(row)]) for row in rng.uniform(0.6, 1.6, (BETWEEN, len(names)))]
+    for p in points:
         off = np.abs(_built(at, p, names) - base - slopes @ p)[moves]
         if not (off <= LINEAR * (np.abs(here[moves]) + np.abs(slopes[moves]) @ np.abs(p))).all():
             raise UsageError(
@@ -397,6 +393,28 @@ def _linear(model_at: Callable[[Array], Model], names: tuple[str, ...], values: 
     kinds = np.searchsorted(starts, moves, side="right") - 1
     places = [(int(kind), int(number - starts[kind])) for kind, number in zip(kinds, moves, strict=True)]
     return Linear(names, values, low, high, places, base[moves], slopes[moves])
+
+
+def _slopes(
+    at: Callable[[Array], Array], along: Callable[[int, float], Array], names: tuple[str, ...], here: Array, values: Array
+) -> tuple[Array, Array]:
+    """Return the slopes of the numbers by each parameter, between two values of it, and which numbers are parameters or do not move.
+
+    Raise UsageError for a parameter that moves none.
+    """
+    slopes = np.zeros((here.size, len(names)))
+    same = np.ones(here.size, dtype=bool)
+    for j, name in enumerate(names):
+        p = np.array([along(j, part) for part in (1.375, 0.8125)])
+        n = np.array([_built(at, varied, names) for varied in p])
+        slopes[:, j] = (n[0] - n[1]) / (p[0][j] - p[1][j])
+        # a number that is the parameter itself has the slope 1, without rounding
+        is_p = (here == values[j]) & (n[0] == p[0][j]) & (n[1] == p[1][j])
+        slopes[is_p, j] = 1.0
+        same &= is_p | (slopes[:, j] == 0.0)
+        if not (slopes[:, j] != 0.0).any():
+            raise UsageError(f"{WHO}: parameter {name!r} moves no number of the model.")
+    return slopes, same
 
 
 def _bounds(at: Callable[[Array], Array], along: Callable[[int, float], Array], j: int) -> tuple[float, float]:

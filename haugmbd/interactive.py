@@ -172,21 +172,8 @@ def live_page(
     for name, rule in rules.items():
         call = first_call(nominal, method, {"stabilization": rule})
         check(nominal, call.problem, method, blocks=False)
-        ints = call.problem.pack.ints
-        (level, _, wide), (inertia, _, inertia_wide), (F, _, _) = (place_in(ints, array) for array in ("LEVEL", "INERTIA", "F"))
-        slots_of_blob = [
-            (f"#{k}", "reals" if kind == 0 else "work", at if kind == 0 else F + at)
-            for k, (kind, at) in enumerate(numbers)
-            if kind < 2
-        ]
-        slots_of_blob += [(f"#Phi {k}", "work", level + wide * int(slot)) for k, slot in enumerate(slots)]
-        slots_of_blob += [
-            (f"#inertia {b} {a}", "reals", inertia + inertia_wide * b + a)
-            for b in range(1, nominal.nb + 1)
-            for a in range(inertia_wide)
-        ]
         names = [f"{kind}{body}" for body in nominal.body_names[1:] for kind in DRAG]
-        wholes[name] = made(nominal, call, method, names, slots_of_blob)
+        wholes[name] = made(nominal, call, method, names, _named_numbers(call.problem.pack.ints, nominal.nb, numbers, slots))
     needs, room = frozenset[str]().union(*(whole.needs for whole in wholes.values())), max(whole.room for whole in wholes.values())
     blobs = {name: whole.bytes(room) for name, whole in wholes.items()}
     first = _first_run(nominal, method)
@@ -204,6 +191,19 @@ def live_page(
     }
     engine = next((library for library, has in wasm if needs <= has), wasm[-1][0])
     return animation(first, frames=FRAMES, simulates=(data, _dense(engine.read_bytes())))
+
+
+def _named_numbers(ints: Any, nb: int, numbers: Sequence[tuple[int, int]], slots: Array) -> list[tuple[str, str, int]]:
+    """Return the numbers that the page reads and sets, as name, array and index: those that sliders move, Phi of each row, and inertias."""
+    (level, _, wide), (inertia, _, inertia_wide), (F, _, _) = (place_in(ints, array) for array in ("LEVEL", "INERTIA", "F"))
+    moved = [
+        (f"#{k}", "reals" if kind == 0 else "work", at if kind == 0 else F + at) for k, (kind, at) in enumerate(numbers) if kind < 2
+    ]
+    errors = [(f"#Phi {k}", "work", level + wide * int(slot)) for k, slot in enumerate(slots)]
+    inertias = [
+        (f"#inertia {b} {a}", "reals", inertia + inertia_wide * b + a) for b in range(1, nb + 1) for a in range(inertia_wide)
+    ]
+    return [*moved, *errors, *inertias]
 
 
 def engines() -> list[tuple[Path, frozenset[str]]]:
