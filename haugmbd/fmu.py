@@ -211,11 +211,7 @@ def to_fmu(
     model, linear = _model_and_parameters(system, names, tuple(_names(parameters, "parameters")))
     if has_ranges(model):
         raise UsageError(f"{WHO}: model {model.name!r} has tables or curves with ends, which only Python watches.")
-    moves_start = any(kind == 2 for kind, _ in linear.places)  # noqa: PLR2004  of the start
-    if moves_start and not _closes(how):
-        raise UsageError(f"{WHO}: parameters of the start need stabilization = Projection(), which closes it.")
-    if moves_start and how.get("state") is not None:
-        raise UsageError(f"{WHO}: parameters move the modelled start, and state = ... gives another: leave out one of them.")
+    _check_moved_start(linear, how)
     asked = list(_default_outputs(model)) if outputs is None else list(_names(outputs, "outputs"))
     made = blob_of_model(
         model,
@@ -247,6 +243,15 @@ def to_fmu(
     return where
 
 
+def _check_moved_start(linear: Linear, how: Mapping[str, Any]) -> None:
+    """Raise UsageError if parameters move the start, and nothing closes it, or another state is the start."""
+    moves_start = any(kind == 2 for kind, _ in linear.places)  # noqa: PLR2004  of the start
+    if moves_start and not _closes(how):
+        raise UsageError(f"{WHO}: parameters of the start need stabilization = Projection(), which closes it.")
+    if moves_start and how.get("state") is not None:
+        raise UsageError(f"{WHO}: parameters move the modelled start, and state = ... gives another: leave out one of them.")
+
+
 def _check(where: Path, version: str, h: float, stop_time: float) -> None:
     """Raise UsageError for arguments that are not valid."""
     if where.suffix != ".fmu":
@@ -275,7 +280,7 @@ def _closes(how: Mapping[str, Any]) -> bool:
 def _binaries(platforms: Any, version: str) -> dict[str, Path]:
     """Return the libraries by the folders of the FMU.  Raise UsageError if there are none, or a platform is not known or not built."""
     folder = {names[VERSIONS.index(version)]: target for target, names in PLATFORMS.items()}
-    known = {name: target for target, names in PLATFORMS.items() for name in names[:2]}
+    targets = {name: target for target, names in PLATFORMS.items() for name in names[:2]}
     if isinstance(platforms, Mapping):
         chosen = {name: Path(library) for name, library in platforms.items()}
         if lost := [library for library in chosen.values() if not library.is_file()]:
@@ -285,19 +290,19 @@ def _binaries(platforms: Any, version: str) -> dict[str, Path]:
     else:
         chosen = {}
         for name in _names(platforms, "platforms"):
-            library = _library(known[name]) if name in known else None
-            if name in known and library is None:
-                raise UsageError(f"{WHO}: the engine was not built for {name!r}: make engine ENGINE=fmu_{known[name]}.")
+            library = _library(targets[name]) if name in targets else None
+            if name in targets and library is None:
+                raise UsageError(f"{WHO}: the engine was not built for {name!r}: make engine ENGINE=fmu_{targets[name]}.")
             chosen |= {name: library} if library is not None else {name: Path()}
-    if wrong := [name for name in chosen if name not in known]:
-        raise UsageError(f"{WHO}: platforms has {wrong[0]!r}: there are {', '.join(known)}.")
+    if wrong := [name for name in chosen if name not in targets]:
+        raise UsageError(f"{WHO}: platforms has {wrong[0]!r}: there are {', '.join(targets)}.")
     if not chosen:
         raise UsageError(
             f"{WHO}: no engine is built of these sources that an FMU could contain. Install a wheel that has it, or build it: "
             "make engine ENGINE=fmu_linux_x86_64, or ENGINE=fmu for all platforms."
         )
     names = {target: name for name, target in folder.items()}
-    return {names[known[name]]: library for name, library in chosen.items()}
+    return {names[targets[name]]: library for name, library in chosen.items()}
 
 
 def _library(target: str) -> Path | None:
@@ -313,17 +318,17 @@ def _library(target: str) -> Path | None:
 # ---------------------------------------------------------------------------------------------------------------- parameters
 def _model_and_parameters(system: Any, inputs: tuple[str, ...], names: tuple[str, ...]) -> tuple[Model, Linear]:
     """Return the model with its inputs, and its numbers as linear functions of the parameters."""
-    given = system if isinstance(system, Model) else system.compile() if isinstance(system, System) else None
-    if given is None:
+    model = system if isinstance(system, Model) else system.compile() if isinstance(system, System) else None
+    if model is None:
         raise UsageError(f"{WHO}: {system!r:.60} must be a System, a Model or a Result.")
     if not names:
         none = np.zeros(0)
-        return model_with_inputs(given, inputs, WHO)[0], Linear((), none, none, none, [], none, np.zeros((0, 0)))
-    values = np.array([_value(given, name) for name in names])
+        return model_with_inputs(model, inputs, WHO)[0], Linear((), none, none, none, [], none, np.zeros((0, 0)))
+    values = np.array([_value(model, name) for name in names])
     if clash := [name for name in names if name.partition(".")[0] in inputs]:
         raise UsageError(f"{WHO}: {clash[0]!r} is a parameter of an input: it is one or the other.")
     of_values = (
-        by_paths(given) if isinstance(system, Model) else builder_of(system, Parameters(dict(zip(names, values, strict=True))))
+        by_paths(model) if isinstance(system, Model) else builder_of(system, Parameters(dict(zip(names, values, strict=True))))
     )
 
     def build(p: Array) -> System:
@@ -337,11 +342,11 @@ def _model_and_parameters(system: Any, inputs: tuple[str, ...], names: tuple[str
 
 def _value(model: Model, name: str) -> float:
     """Return the value of a path.  Raise UsageError if it is none of a single number."""
-    known = variables_of(model)
-    path, index = (name, ()) if name in known else component(name)
-    if path not in known:
-        raise UsageError(f"{WHO}: {unknown(model, path, known)}.")
-    value = present(model, known[path])
+    variables = variables_of(model)
+    path, index = (name, ()) if name in variables else component(name)
+    if path not in variables:
+        raise UsageError(f"{WHO}: {unknown(model, path, variables)}.")
+    value = present(model, variables[path])
     if value.ndim != len(index) or any(not 0 <= k < n for k, n in zip(index, value.shape, strict=False)):
         wanted = f"{path}[{','.join('0' * value.ndim)}]" if value.ndim else path
         raise UsageError(f"{WHO}: {name!r} has the shape {value.shape}: name one number of it, such as {wanted!r}.")
@@ -366,37 +371,50 @@ def _linear(model_at: Callable[[Array], Model], names: tuple[str, ...], values: 
 
     here = at(values)
     low, high = np.array([_bounds(at, along, j) for j in range(len(names))]).T
-    slopes = np.zeros((here.size, len(names)))
-    same = np.ones(here.size, dtype=bool)
-    for j, name in enumerate(names):
-        p = np.array([along(j, part) for part in (1.375, 0.8125)])
-        n = np.array([_built(at, one, names) for one in p])
-        slopes[:, j] = (n[0] - n[1]) / (p[0][j] - p[1][j])
-        is_p = (here == values[j]) & (n[0] == p[0][j]) & (n[1] == p[1][j])
-        slopes[is_p, j] = 1.0
-        same &= is_p | (slopes[:, j] == 0.0)
-        if not (slopes[:, j] != 0.0).any():
-            raise UsageError(f"{WHO}: parameter {name!r} moves no number of the model.")
+    slopes, same = _slopes(at, along, names, here, values)
     free = np.zeros(here.size, dtype=bool)
     free[: 0 if loose is None else loose.size] = [] if loose is None else loose
     slopes[free] = 0.0
     base = here - slopes @ values
     base[same] = 0.0
     moves = np.flatnonzero(slopes.any(axis=1))
+    # numbers = base + slopes p: checked at each parameter alone, and at points between, with all of them varied
     rng = np.random.default_rng(0)
-    parts = [*(along(j, part) for j in range(len(names)) for part in (1.375, 0.8125))]
-    parts += [np.array([along(j, x)[j] for j, x in enumerate(row)]) for row in rng.uniform(0.6, 1.6, (BETWEEN, len(names)))]
-    for place in parts:
-        off = np.abs(_built(at, place, names) - base - slopes @ place)[moves]
-        if not (off <= LINEAR * (np.abs(here[moves]) + np.abs(slopes[moves]) @ np.abs(place))).all():
+    points = [*(along(j, part) for j in range(len(names)) for part in (1.375, 0.8125))]
+    points += [np.array([along(j, x)[j] for j, x in enumerate(row)]) for row in rng.uniform(0.6, 1.6, (BETWEEN, len(names)))]
+    for p in points:
+        off = np.abs(_built(at, p, names) - base - slopes @ p)[moves]
+        if not (off <= LINEAR * (np.abs(here[moves]) + np.abs(slopes[moves]) @ np.abs(p))).all():
             raise UsageError(
                 f"{WHO}: the equations are no linear function of {', '.join(map(repr, names))} together (lengths, points and axes are "
                 "none): write an FMU for each value, or leave one out."
             )
     starts = np.cumsum([0, len(model_at(values).tables.reals), driver_constants(model_at(values)).size])
     kinds = np.searchsorted(starts, moves, side="right") - 1
-    places = [(int(kind), int(place - starts[kind])) for kind, place in zip(kinds, moves, strict=True)]
+    places = [(int(kind), int(number - starts[kind])) for kind, number in zip(kinds, moves, strict=True)]
     return Linear(names, values, low, high, places, base[moves], slopes[moves])
+
+
+def _slopes(
+    at: Callable[[Array], Array], along: Callable[[int, float], Array], names: tuple[str, ...], here: Array, values: Array
+) -> tuple[Array, Array]:
+    """Return the slopes of the numbers by each parameter, between two values of it, and which numbers are parameters or do not move.
+
+    Raise UsageError for a parameter that moves none.
+    """
+    slopes = np.zeros((here.size, len(names)))
+    same = np.ones(here.size, dtype=bool)
+    for j, name in enumerate(names):
+        p = np.array([along(j, part) for part in (1.375, 0.8125)])
+        n = np.array([_built(at, varied, names) for varied in p])
+        slopes[:, j] = (n[0] - n[1]) / (p[0][j] - p[1][j])
+        # a number that is the parameter itself has the slope 1, without rounding
+        is_p = (here == values[j]) & (n[0] == p[0][j]) & (n[1] == p[1][j])
+        slopes[is_p, j] = 1.0
+        same &= is_p | (slopes[:, j] == 0.0)
+        if not (slopes[:, j] != 0.0).any():
+            raise UsageError(f"{WHO}: parameter {name!r} moves no number of the model.")
+    return slopes, same
 
 
 def _bounds(at: Callable[[Array], Array], along: Callable[[int, float], Array], j: int) -> tuple[float, float]:
@@ -455,7 +473,7 @@ def _default_outputs(model: Model) -> Iterator[str]:
 
 def _variables(model: Model, items: Sequence[Any], linear: Linear) -> list[Variable]:
     """Return the variables in the order of their value references."""
-    found = [Variable("time", "independent", TIME, unit="s")]
+    variables = [Variable("time", "independent", TIME, unit="s")]
     loads = {load.name: load for load in model.force_elements}
     counts = dict[str, int]()
     several = [item.name.rpartition(".")[0] for item in items if item.kind == INPUT]
@@ -466,11 +484,11 @@ def _variables(model: Model, items: Sequence[Any], linear: Linear) -> list[Varia
             name = f"{load}[{counts.setdefault(load, 0)}]" if many else item.name
             if many:
                 counts[load] += 1
-            own = loads.get(load if many else item.name)
-            found.append(Variable(name, "input", NUMBER, k, _unit_of_input(model, own), item.start))
+            load_of_input = loads.get(load if many else item.name)
+            variables.append(Variable(name, "input", NUMBER, k, _unit_of_input(model, load_of_input), item.start))
     for k, item in enumerate(items):
         if item.kind == OUTPUT:
-            found.append(Variable(item.name, "output", READ, k, _unit_of_output(model, item.name)))
+            variables.append(Variable(item.name, "output", READ, k, _unit_of_output(model, item.name)))
     start = {
         j
         for j in range(len(linear.names))
@@ -479,15 +497,15 @@ def _variables(model: Model, items: Sequence[Any], linear: Linear) -> list[Varia
     }  # noqa: PLR2004
     for j, name in enumerate(linear.names):
         unit = OF_PATHS.get(name.rpartition(".")[2].partition("[")[0], "")
-        found.append(
+        variables.append(
             Variable(
                 name, "parameter", MOVED, j, unit, float(linear.values[j]), float(linear.low[j]), float(linear.high[j]), j in start
             )
         )
-    names = [one.name for one in found]
+    names = [variable.name for variable in variables]
     if twice := [name for name in names if names.count(name) > 1]:
         raise UsageError(f"{WHO}: {twice[0]!r} would be the name of several variables: give the parts names of their own.")
-    return found
+    return variables
 
 
 def _unit_of_input(model: Model, load: Any) -> str:
@@ -513,10 +531,10 @@ def _unit_of_output(model: Model, name: str) -> str:
     if what in ("force", "torque"):
         return "N" if what == "force" else "N.m"
     reader = QuantityReader(model, (), WHO)
-    found = reader._quantity(name.partition("[")[0])
-    turns = isinstance(found, str) or found.coordinate is None or found.coordinate.turns
-    if not isinstance(found, str) and found.kind in (COORDINATE, COORDINATE_RATE):
-        return ("rad" if turns else "m") + ("/s" if found.kind == COORDINATE_RATE else "")
+    quantity = reader._quantity(name.partition("[")[0])
+    turns = isinstance(quantity, str) or quantity.coordinate is None or quantity.coordinate.turns
+    if not isinstance(quantity, str) and quantity.kind in (COORDINATE, COORDINATE_RATE):
+        return ("rad" if turns else "m") + ("/s" if quantity.kind == COORDINATE_RATE else "")
     return OF_BODIES.get(what, "")
 
 
@@ -526,11 +544,11 @@ def _end(model: Model, start: float, stop_time: float, h: float) -> tuple[float,
     if driven_joints(model):
         n = int(min(np.ceil((stop_time - start) / h), EXAMINED))
         times = start + (stop_time - start) / n * np.arange(n + 1)
-        found = first_break(model, np.unique(times), strict=True)
-        if found is not None:
-            ends.append((float(found.t) - h, str(found.fault)))
+        broken = first_break(model, np.unique(times), strict=True)
+        if broken is not None:
+            ends.append((float(broken.t) - h, str(broken.fault)))
         ends.append((stop_time, "the drivers of its joints were examined up to there: give to_fmu a later stop_time"))
-    last = min(ends, default=(np.inf, ""), key=lambda one: one[0])
+    last = min(ends, default=(np.inf, ""), key=lambda end: end[0])
     if last[0] <= start:
         raise UsageError(f"{WHO}: the mechanism cannot move beyond t = {last[0]:.6g} s: {last[1]}")
     return last
@@ -560,8 +578,8 @@ def _section(
         return word
 
     rows: list[int] = []
-    for one in variables:
-        rows += [one.kind, one.item, real(one.low), real(one.high)]
+    for variable in variables:
+        rows += [variable.kind, variable.item, real(variable.low), real(variable.high)]
     rows += map(real, linear.values.tolist())
     for k, ((kind, place), a, b) in enumerate(zip(linear.places, linear.base, linear.slopes, strict=True)):
         of_start = kind == 2  # noqa: PLR2004
@@ -581,9 +599,9 @@ def _number(x: float) -> str:
     return repr(float(x))
 
 
-def _bounds_text(one: Variable) -> str:
-    low = f' min="{_number(one.low)}"' if np.isfinite(one.low) else ""
-    return low + (f' max="{_number(one.high)}"' if np.isfinite(one.high) else "")
+def _bounds_text(variable: Variable) -> str:
+    low = f' min="{_number(variable.low)}"' if np.isfinite(variable.low) else ""
+    return low + (f' max="{_number(variable.high)}"' if np.isfinite(variable.high) else "")
 
 
 def _description(
@@ -598,14 +616,14 @@ def _description(
 ) -> bytes:
     """Return modelDescription.xml.  span: start and end of a run that it proposes [s];  affine: whether it has directional derivatives"""
     second = version == VERSIONS[0]
-    structured = "structured" if all(STRUCTURED.fullmatch(one.name) for one in variables) else "flat"
+    structured = "structured" if all(STRUCTURED.fullmatch(variable.name) for variable in variables) else "flat"
     units = "".join(
         f'<Unit name="{unit}"><BaseUnit {" ".join(f"{base}={chr(34)}{n}{chr(34)}" for base, n in UNITS[unit].items())}/></Unit>'
-        for unit in dict.fromkeys(one.unit for one in variables)
+        for unit in dict.fromkeys(variable.unit for variable in variables)
         if unit
     )
-    rows = "\n".join((_row2 if second else _row3)(k, one) for k, one in enumerate(variables))
-    outputs = [k for k, one in enumerate(variables) if one.causality == "output"]
+    rows = "\n".join((_row2 if second else _row3)(k, variable) for k, variable in enumerate(variables))
+    outputs = [k for k, variable in enumerate(variables) if variable.causality == "output"]
     head = (
         f'<?xml version="1.0" encoding="UTF-8"?>\n<fmiModelDescription fmiVersion="{version}" modelName={quoteattr(title)} '
         f'{"guid" if second else "instantiationToken"}="{token}" generationTool="haugmbd" variableNamingConvention="{structured}">\n'
@@ -614,7 +632,7 @@ def _description(
     serial = "canSerializeFMUstate" if second else "canSerializeFMUState"
     internal = "" if second else f' fixedInternalStepSize="{_number(h)}"'
     can = f'canHandleVariableCommunicationStepSize="true" {kept}="true" {serial}="true"{internal}'
-    if affine and {"input", "output"} <= {one.causality for one in variables}:
+    if affine and {"input", "output"} <= {variable.causality for variable in variables}:
         can += f' providesDirectionalDerivative{"" if second else "s"}="true"'
     unit = f'<CoSimulation modelIdentifier="{name}" {can}/>\n'
     logs = '<LogCategories><Category name="logStatusWarning"/><Category name="logStatusError"/></LogCategories>\n'
@@ -631,29 +649,29 @@ def _description(
     return text.encode()
 
 
-def _words_of(one: Variable) -> str:
+def _words_of(variable: Variable) -> str:
     """Return causality, variability and initial of a variable."""
     more = {
         "independent": 'variability="continuous"',
         "input": 'variability="continuous"',
         "output": 'variability="continuous" initial="calculated"',
-        "parameter": f'variability="{"fixed" if one.fixed else "tunable"}" initial="exact"',
-    }[one.causality]
-    return f'causality="{one.causality}" {more}'
+        "parameter": f'variability="{"fixed" if variable.fixed else "tunable"}" initial="exact"',
+    }[variable.causality]
+    return f'causality="{variable.causality}" {more}'
 
 
-def _row2(k: int, one: Variable) -> str:
-    unit = f' unit="{one.unit}"' if one.unit else ""
-    start = "" if one.start is None else f' start="{_number(one.start)}"'
-    real = f"<Real{unit}{_bounds_text(one)}{start}/>"
-    return f'<ScalarVariable name={quoteattr(one.name)} valueReference="{k}" {_words_of(one)}>{real}</ScalarVariable>'
+def _row2(k: int, variable: Variable) -> str:
+    unit = f' unit="{variable.unit}"' if variable.unit else ""
+    start = "" if variable.start is None else f' start="{_number(variable.start)}"'
+    real = f"<Real{unit}{_bounds_text(variable)}{start}/>"
+    return f'<ScalarVariable name={quoteattr(variable.name)} valueReference="{k}" {_words_of(variable)}>{real}</ScalarVariable>'
 
 
-def _row3(k: int, one: Variable) -> str:
-    unit = f' unit="{one.unit}"' if one.unit else ""
-    start = "" if one.start is None else f' start="{_number(one.start)}"'
-    words = _words_of(one).replace(' initial="exact"', "") if one.causality == "input" else _words_of(one)
-    return f'<Float64 name={quoteattr(one.name)} valueReference="{k}" {words}{unit}{_bounds_text(one)}{start}/>'
+def _row3(k: int, variable: Variable) -> str:
+    unit = f' unit="{variable.unit}"' if variable.unit else ""
+    start = "" if variable.start is None else f' start="{_number(variable.start)}"'
+    words = _words_of(variable).replace(' initial="exact"', "") if variable.causality == "input" else _words_of(variable)
+    return f'<Float64 name={quoteattr(variable.name)} valueReference="{k}" {words}{unit}{_bounds_text(variable)}{start}/>'
 
 
 def _source(system: Any) -> bytes | None:
@@ -668,8 +686,9 @@ def _source(system: Any) -> bytes | None:
 def _page(title: str, variables: Sequence[Variable], h: float, platforms: Sequence[str], source: bool) -> bytes:
     """Return the documentation: a table of the variables."""
     rows = "".join(
-        f"<tr><td>{escape(one.name)}<td>{one.causality}<td>{one.unit}<td>{'' if one.start is None else _number(one.start)}</tr>"
-        for one in variables
+        f"<tr><td>{escape(variable.name)}<td>{variable.causality}<td>{variable.unit}"
+        f"<td>{'' if variable.start is None else _number(variable.start)}</tr>"
+        for variable in variables
     )
     file = "resources/model.json is the model file." if source else "The model has parts that no model file can hold."
     text = (
@@ -729,8 +748,8 @@ class UnitUpdate:
         self._unit.set({name: float(signals[signal]) for name, signal in self.inputs.items()})
         if self._unit.initializing:
             self._unit.end_initialization()
-        found: Array = self._unit.get(self.outputs)
-        return found
+        outputs: Array = self._unit.get(self.outputs)
+        return outputs
 
 
 class Unit:
@@ -740,7 +759,7 @@ class Unit:
         fmpy = _fmpy()
         self.path = path
         self.description = _described(path)
-        self.numbers = {one.name: one.valueReference for one in self.description.modelVariables}
+        self.numbers = {variable.name: variable.valueReference for variable in self.description.modelVariables}
         self._folder = tempfile.TemporaryDirectory(prefix="haugmbd_fmu_")
         fmpy.extract(str(path), unzipdir=self._folder.name)
         self.second = self.description.fmiVersion.startswith("2")
@@ -821,14 +840,14 @@ def _described(path: Path) -> Any:
     if not path.is_file():
         raise UsageError(f"{READER}: there is no file {str(path)!r}.")
     try:
-        found = fmpy.read_model_description(str(path), validate=False)
+        description = fmpy.read_model_description(str(path), validate=False)
     except Exception as error:  # noqa: BLE001  whatever is wrong with the file of another tool
         raise UsageError(f"{READER}: {path.name} is no FMU that fmpy can read: {error}") from error
-    if found.coSimulation is None:
+    if description.coSimulation is None:
         raise UsageError(f"{READER}: {path.name} is an FMU for model exchange only: export it for co-simulation.")
-    if not found.fmiVersion.startswith(("2.", "3.")):
-        raise UsageError(f"{READER}: {path.name} is of FMI {found.fmiVersion}: 2.0 and 3.0 are read.")
-    return found
+    if not description.fmiVersion.startswith(("2.", "3.")):
+        raise UsageError(f"{READER}: {path.name} is of FMI {description.fmiVersion}: 2.0 and 3.0 are read.")
+    return description
 
 
 def read_fmu(
@@ -874,19 +893,25 @@ def read_fmu(
     """
     where = Path(path)
     description = _described(where)
-    real = [one for one in description.modelVariables if one.type in ("Real", "Float64") and not getattr(one, "dimensions", None)]
-    known = {kind: [one.name for one in real if one.causality in kinds] for kind, kinds in _KINDS.items()}
-    chosen = known["outputs"] if outputs is None else _names(outputs, "outputs")
+    real = [
+        variable
+        for variable in description.modelVariables
+        if variable.type in ("Real", "Float64") and not getattr(variable, "dimensions", None)
+    ]
+    numbers_of = {kind: [variable.name for variable in real if variable.causality in kinds] for kind, kinds in _KINDS.items()}
+    chosen = numbers_of["outputs"] if outputs is None else _names(outputs, "outputs")
     for what, names in (("inputs", inputs or {}), ("outputs", chosen), ("parameters", parameters or {})):
         for each in names:
-            if each not in known[what]:
-                have = ", ".join(map(repr, known[what][:20])) or "none"
+            if each not in numbers_of[what]:
+                have = ", ".join(map(repr, numbers_of[what][:20])) or "none"
                 raise UsageError(f"{READER}: {where.name} has no {each!r} among its real {what}: {have}.")
     if not chosen:
         raise UsageError(f"{READER}: {where.name} has no real outputs.")
     update = UnitUpdate(where, inputs or {}, chosen, parameters or {})
-    own = {text: _Component(k) for k, text in enumerate(chosen)}
-    return Sampled(name, period, update, x0=np.zeros(len(chosen)), outputs=own, inputs=list(dict.fromkeys((inputs or {}).values())))
+    components = {text: _Component(k) for k, text in enumerate(chosen)}
+    return Sampled(
+        name, period, update, x0=np.zeros(len(chosen)), outputs=components, inputs=list(dict.fromkeys((inputs or {}).values()))
+    )
 
 
 _KINDS = {"inputs": ("input",), "outputs": ("output",), "parameters": ("parameter", "structuralParameter")}

@@ -172,21 +172,8 @@ def live_page(
     for name, rule in rules.items():
         call = first_call(nominal, method, {"stabilization": rule})
         check(nominal, call.problem, method, blocks=False)
-        ints = call.problem.pack.ints
-        (level, _, wide), (inertia, _, inertia_wide), (F, _, _) = (place_in(ints, one) for one in ("LEVEL", "INERTIA", "F"))
-        own = [
-            (f"#{k}", "reals" if kind == 0 else "work", at if kind == 0 else F + at)
-            for k, (kind, at) in enumerate(numbers)
-            if kind < 2
-        ]
-        own += [(f"#Phi {k}", "work", level + wide * int(slot)) for k, slot in enumerate(slots)]
-        own += [
-            (f"#inertia {b} {a}", "reals", inertia + inertia_wide * b + a)
-            for b in range(1, nominal.nb + 1)
-            for a in range(inertia_wide)
-        ]
         names = [f"{kind}{body}" for body in nominal.body_names[1:] for kind in DRAG]
-        wholes[name] = made(nominal, call, method, names, own)
+        wholes[name] = made(nominal, call, method, names, _named_numbers(call.problem.pack.ints, nominal.nb, numbers, slots))
     needs, room = frozenset[str]().union(*(whole.needs for whole in wholes.values())), max(whole.room for whole in wholes.values())
     blobs = {name: whole.bytes(room) for name, whole in wholes.items()}
     first = _first_run(nominal, method)
@@ -206,16 +193,29 @@ def live_page(
     return animation(first, frames=FRAMES, simulates=(data, _dense(engine.read_bytes())))
 
 
+def _named_numbers(ints: Any, nb: int, numbers: Sequence[tuple[int, int]], slots: Array) -> list[tuple[str, str, int]]:
+    """Return the numbers that the page reads and sets, as name, array and index: those that sliders move, Phi of each row, and inertias."""
+    (level, _, wide), (inertia, _, inertia_wide), (F, _, _) = (place_in(ints, array) for array in ("LEVEL", "INERTIA", "F"))
+    moved = [
+        (f"#{k}", "reals" if kind == 0 else "work", at if kind == 0 else F + at) for k, (kind, at) in enumerate(numbers) if kind < 2
+    ]
+    errors = [(f"#Phi {k}", "work", level + wide * int(slot)) for k, slot in enumerate(slots)]
+    inertias = [
+        (f"#inertia {b} {a}", "reals", inertia + inertia_wide * b + a) for b in range(1, nb + 1) for a in range(inertia_wide)
+    ]
+    return [*moved, *errors, *inertias]
+
+
 def engines() -> list[tuple[Path, frozenset[str]]]:
     """Return the libraries for pages, the small one first, and the names that each has.  Raise UsageError if there is none."""
-    found = []
+    libraries = []
     for name in ENGINES:
         try:
-            found.append((library_for(name), names_of_library(name)))
+            libraries.append((library_for(name), names_of_library(name)))
         except UsageError:
-            if name == ENGINES[-1] and not found:
+            if name == ENGINES[-1] and not libraries:
                 raise
-    return found
+    return libraries
 
 
 def page_model(system: System) -> Model:
@@ -249,11 +249,13 @@ def _dense(data: bytes) -> str:
 
 def _alike(blobs: Mapping[str, bytes]) -> dict[str, tuple[str, list[list[int]], str]]:
     """Return blobs by name, each as its difference from one before it, whichever is smallest: its name, pieces, and the difference."""
-    found = dict[str, tuple[str, list[list[int]], str]]()
+    packed = dict[str, tuple[str, list[list[int]], str]]()
     for name, blob in blobs.items():
-        ways = [(other, *apart(blob, blobs[other])) for other in found] or [("", list[list[int]](), blob)]
-        found[name] = min(((other, pieces, _dense(data)) for other, pieces, data in ways), key=lambda way: len(way[2]))
-    return found
+        differences = [(other, *apart(blob, blobs[other])) for other in packed] or [("", list[list[int]](), blob)]
+        packed[name] = min(
+            ((other, pieces, _dense(data)) for other, pieces, data in differences), key=lambda packing: len(packing[2])
+        )
+    return packed
 
 
 def apart(blob: bytes, before: bytes) -> tuple[list[list[int]], bytes]:
@@ -261,39 +263,39 @@ def apart(blob: bytes, before: bytes) -> tuple[list[list[int]], bytes]:
 
     The first value: pairs (first word, shift).  A shift changes where the other blob has, or lacks, an array.
     """
-    own, words = (np.frombuffer(one, dtype="<u4") for one in (blob, before))
+    blob_words, words = (np.frombuffer(data, dtype="<u4") for data in (blob, before))
     shifts = _shifts(blob, before)
-    there = np.arange(own.size)[None, :] + shifts[:, None]
+    there = np.arange(blob_words.size)[None, :] + shifts[:, None]
     inside = (there >= 0) & (there < words.size)
     other = np.where(inside, words[np.clip(there, 0, words.size - 1)], 0)
-    same = np.concatenate([np.zeros((len(shifts), 1), dtype=np.int64), np.cumsum(other == own, axis=1)], axis=1)
+    same = np.concatenate([np.zeros((len(shifts), 1), dtype=np.int64), np.cumsum(other == blob_words, axis=1)], axis=1)
     pieces, at, now = list[list[int]](), 0, -1
-    while at < own.size:
-        ahead = same[:, min(at + AHEAD, own.size)] - same[:, at]
+    while at < blob_words.size:
+        ahead = same[:, min(at + AHEAD, blob_words.size)] - same[:, at]
         best = int(np.argmax(ahead))
         if now < 0 or ahead[best] > ahead[now] + WORTH:
             now = best
             pieces.append([at, int(shifts[now])])
-        differs = np.flatnonzero(other[now, at + 1 :] != own[at + 1 :])
-        at = own.size if not differs.size else at + 1 + int(differs[0])
-    ends = [*(start for start, _ in pieces[1:]), own.size]
-    found = own.copy()
+        differs = np.flatnonzero(other[now, at + 1 :] != blob_words[at + 1 :])
+        at = blob_words.size if not differs.size else at + 1 + int(differs[0])
+    ends = [*(start for start, _ in pieces[1:]), blob_words.size]
+    difference = blob_words.copy()
     for (start, shift), end in zip(pieces, ends, strict=True):
-        found[start:end] -= other[shifts.tolist().index(shift), start:end]
-    return pieces, found.tobytes()
+        difference[start:end] -= other[shifts.tolist().index(shift), start:end]
+    return pieces, difference.tobytes()
 
 
 def _shifts(blob: bytes, before: bytes) -> Ints:
     """Return by how many 32-bit words parts of a blob may stand elsewhere in another one: sections, and arrays of one place and size."""
-    (own, own_rows), (other, other_rows) = parts_of(blob), parts_of(before)
-    found = {(other[tag] - own[tag]) // 4 for tag in own if tag in other}
-    matcher = SequenceMatcher(None, own_rows[:, 1].tolist(), other_rows[:, 1].tolist(), autojunk=False)
+    (sections, blob_rows), (other, other_rows) = parts_of(blob), parts_of(before)
+    shifts = {(other[tag] - sections[tag]) // 4 for tag in sections if tag in other}
+    matcher = SequenceMatcher(None, blob_rows[:, 1].tolist(), other_rows[:, 1].tolist(), autojunk=False)
     for _, i, j, j_end in ((tag, i, j, j2) for tag, i, _, j, j2 in matcher.get_opcodes() if tag != "delete"):
-        for k in range(i, min(i + j_end - j, len(own_rows))):
-            mine, its = own_rows[k, 0], other_rows[j + k - i, 0]
+        for k in range(i, min(i + j_end - j, len(blob_rows))):
+            mine, its = blob_rows[k, 0], other_rows[j + k - i, 0]
             if mine >= 0 and its >= 0:
-                found.add(int(its - mine) // 4)
-    return np.array(sorted(found, key=abs), dtype=np.int64)
+                shifts.add(int(its - mine) // 4)
+    return np.array(sorted(shifts, key=abs), dtype=np.int64)
 
 
 def _stepping(integrator: RungeKutta | None, h: float) -> RungeKutta:
@@ -303,8 +305,8 @@ def _stepping(integrator: RungeKutta | None, h: float) -> RungeKutta:
         raise UsageError(f"{type(method).__name__} is not in the engine of pages: give RK4(), Heun() or RK3().")
     if not (np.isfinite(h) and h > 0.0):
         raise UsageError(f"h = {h!r} must be a positive step [s].")
-    own = {field.name: getattr(method, field.name) for field in fields(method)} | {"h": float(h)}
-    return type(method)(**own)
+    options = {field.name: getattr(method, field.name) for field in fields(method)} | {"h": float(h)}
+    return type(method)(**options)
 
 
 def _first_run(model: Model, method: RungeKutta) -> Result:
@@ -312,18 +314,18 @@ def _first_run(model: Model, method: RungeKutta) -> Result:
     try:
         return simulate(model, model.state().t + SHOWN, integrator=method)
     except HaugmbdError as error:
-        found = getattr(error, "result", None)
-        if isinstance(found, Result) and len(found):
-            return found
+        partial_run = getattr(error, "result", None)
+        if isinstance(partial_run, Result) and len(partial_run):
+            return partial_run
         raise
 
 
 # ---------------------------------------------------------------------------------------------------------------- sliders
 def _sliders(system: Any, live: Sequence[str] | Mapping[str, Any]) -> list[Slider]:
     """Return what is live. Raise UsageError for what does not exist, and for a range that is none."""
-    given = dict(live) if isinstance(live, Mapping) else dict.fromkeys([live] if isinstance(live, str) else live)
+    ranges = dict(live) if isinstance(live, Mapping) else dict.fromkeys([live] if isinstance(live, str) else live)
     model = system if isinstance(system, Model) else system.compile() if isinstance(system, System) else None
-    return [_slider(model, str(name), ranged) for name, ranged in given.items()]
+    return [_slider(model, str(name), ranged) for name, ranged in ranges.items()]
 
 
 def _slider(model: Model | None, name: str, ranged: Any) -> Slider:
@@ -344,11 +346,11 @@ def _slider(model: Model | None, name: str, ranged: Any) -> Slider:
 
 def _value(model: Model, name: str) -> float:
     """Return the value of a path in the model."""
-    known = variables_of(model)
-    path, index = (name, ()) if name in known else component(name)
-    if path not in known:
-        raise UsageError(f"live: {unknown(model, path, known)}.")
-    value = present(model, known[path])
+    variables = variables_of(model)
+    path, index = (name, ()) if name in variables else component(name)
+    if path not in variables:
+        raise UsageError(f"live: {unknown(model, path, variables)}.")
+    value = present(model, variables[path])
     if value.ndim != len(index):
         wanted = f"{path}[{','.join('0' * value.ndim)}]" if value.ndim else path
         raise UsageError(f"live: {name!r} has the shape {value.shape}: name one number of it, such as {wanted!r}.")
@@ -359,8 +361,8 @@ def _with_handles(build: Any) -> Builder:
     """Return the builder of the same system with a force and a torque on each body, by which the pointer drags it."""
 
     def built(values: Mapping[str, float]) -> Any:
-        found = build(values)
-        system = copy.deepcopy(found.system)
+        modelled = build(values)
+        system = copy.deepcopy(modelled.system)
         for body in [body for body in system.bodies if not body.is_ground]:
             system.add(PointForce(f"{DRAG[0]}{body.name}", body, force=(0.0, 0.0, 0.0)))
             system.add(Torque(f"{DRAG[1]}{body.name}", body, torque=(0.0, 0.0, 0.0)))
@@ -479,30 +481,30 @@ def _picture(models: _Models, sliders: Sequence[Slider]) -> dict[str, Any]:
     size = size_of(of_model(nominal), poses[:, :3], poses[:, 3:7])
     meshes = MeshTable(Packer())
     first = _drawn(nominal, size, meshes)
-    found: dict[tuple[float, ...], list[tuple[Any, list[float]]]] = {}
+    parts_at: dict[tuple[float, ...], list[tuple[Any, list[float]]]] = {}
 
     def parts(x: Sequence[float]) -> list[tuple[Any, list[float]]]:
         key = tuple(map(float, x))
-        if key not in found:
-            found[key] = [
-                _leaves(_same_sign(own, other)) for own, other in zip(_drawn(models(key), size, meshes), first, strict=True)
+        if key not in parts_at:
+            parts_at[key] = [
+                _leaves(_same_sign(drawn, other)) for drawn, other in zip(_drawn(models(key), size, meshes), first, strict=True)
             ]
-        return found[key]
+        return parts_at[key]
 
     form = [skeleton for skeleton, _ in map(_leaves, first)]
     held = [True] * len(form)
     degrees = [_degree_of_picture(parts, form, held, k, sliders, size) for k in range(len(sliders))]
     for x in itertools.product(*map(_nodes, degrees)):
-        held = [own and skeleton == wanted for own, (skeleton, _), wanted in zip(held, parts(x), form, strict=True)]
+        held = [follows and skeleton == wanted for follows, (skeleton, _), wanted in zip(held, parts(x), form, strict=True)]
     if not held[0]:
         raise UsageError("live: joints or loads are drawn in another way at the ends of a slider: give a smaller range.")
 
     def at(x: Sequence[float]) -> Array:
-        return np.array([number for (_, numbers), own in zip(parts(x), held, strict=True) if own for number in numbers])
+        return np.array([number for (_, numbers), follows in zip(parts(x), held, strict=True) if follows for number in numbers])
 
     table = _table(at, degrees, sliders)
     return {
-        "parts": [skeleton if own else None for skeleton, own in zip(form, held, strict=True)],
+        "parts": [skeleton if follows else None for skeleton, follows in zip(form, held, strict=True)],
         "degrees": degrees,
         "coefficients": _text(table.astype("<f4").tobytes()),
         "size": size,
@@ -531,10 +533,10 @@ def _degree_of_picture(
         bar, most = (DRAWN, DEGREES[-1]) if part == 0 else (SEEN, SHAPES)
         fits = False
         for n in (degree for degree in DEGREES if held[part] and degree <= most):
-            own = [along(u)[part] for u in _nodes(n)]
-            if any(skeleton != form[part] for skeleton, _ in (*own, *(each[part] for each in right))):
+            samples = [along(u)[part] for u in _nodes(n)]
+            if any(skeleton != form[part] for skeleton, _ in (*samples, *(each[part] for each in right))):
                 break
-            values = np.array([numbers for _, numbers in own])
+            values = np.array([numbers for _, numbers in samples])
             fit = np.polynomial.chebyshev.chebfit(_nodes(n), values, n) if values.size else values
             there = np.array([each[part][1] for each in right])
             off = np.abs(np.polynomial.chebyshev.chebval(between, fit).T - there) if values.size else there
@@ -552,7 +554,7 @@ def _degree_of_picture(
 def _drawn(model: Model, size: float, meshes: MeshTable) -> list[Any]:
     """Return joints and loads, then the shapes of each body, as the page reads them."""
     mechanism = of_model(model)
-    lines = {"joints": [one.data() for one in mechanism.joints], "loads": [one.data() for one in mechanism.loads]}
+    lines = {"joints": [part.data() for part in mechanism.joints], "loads": [part.data() for part in mechanism.loads]}
     bodies = describe_bodies(mechanism, shapes_of(mechanism, size), meshes)
     return [lines, *(body["shapes"] for body in bodies)]
 
@@ -561,15 +563,15 @@ def _leaves(tree: Any) -> tuple[Any, list[float]]:
     """Return a tree with None in place of its floats, and these."""
     numbers: list[float] = []
 
-    def walk(one: Any) -> Any:
-        if isinstance(one, float):
-            numbers.append(one)
+    def walk(node: Any) -> Any:
+        if isinstance(node, float):
+            numbers.append(node)
             return None
-        if isinstance(one, Mapping):
-            return {key: walk(value) for key, value in one.items()}
-        if isinstance(one, list | tuple):
-            return [walk(value) for value in one]
-        return one
+        if isinstance(node, Mapping):
+            return {key: walk(value) for key, value in node.items()}
+        if isinstance(node, list | tuple):
+            return [walk(value) for value in node]
+        return node
 
     return walk(tree), numbers
 

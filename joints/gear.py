@@ -98,16 +98,7 @@ class Gear(Coupling):
             )
             self.ratio = np.nan
         elif teeth is None:
-            self.ratio = read_number(faults, where, "ratio", ratio)
-            if self.ratio == 0.0:
-                faults.append(Fault(where, "ratio is zero: the second wheel would be locked", "Give q_b / q_a, such as -0.5."))
-            if self.internal:
-                faults.append(
-                    Fault(where, "internal is given with ratio, which has a sign", "Give teeth, or ratio without internal.")
-                )
-            if contact_point is not None and pitch_radius is None:
-                what = "contact_point is given with ratio, which has a sign, and no pitch_radius"
-                faults.append(Fault(where, what, "Give teeth, or pitch_radius for tooth forces, or ratio alone."))
+            self.ratio = self._read_ratio(faults, where, ratio, has_teeth=pitch_radius is not None)
         else:
             self.ratio = self._ratio_of_teeth(faults, where, a, b)
         start = b.q0 - self.ratio * a.q0 if a is not None and b is not None and np.isfinite(self.ratio) else 0.0
@@ -131,6 +122,18 @@ class Gear(Coupling):
     def tooth_contact(self) -> ToothContact | None:
         """Return where the teeth touch, if pitch_radius was given."""
         return self._teeth
+
+    def _read_ratio(self, faults: list[Fault], where: str, ratio: Any, *, has_teeth: bool) -> float:
+        """Return the ratio as a number, which has a sign: with faults if it is zero, or if something else gives the sign, too."""
+        number = read_number(faults, where, "ratio", ratio)
+        if number == 0.0:
+            faults.append(Fault(where, "ratio is zero: the second wheel would be locked", "Give q_b / q_a, such as -0.5."))
+        if self.internal:
+            faults.append(Fault(where, "internal is given with ratio, which has a sign", "Give teeth, or ratio without internal."))
+        if self.contact_point is not None and not has_teeth:
+            what = "contact_point is given with ratio, which has a sign, and no pitch_radius"
+            faults.append(Fault(where, what, "Give teeth, or pitch_radius for tooth forces, or ratio alone."))
+        return number
 
     def _ratio_of_teeth(self, faults: list[Fault], where: str, a: Coordinate | None, b: Coordinate | None) -> float:
         """Return the signed ratio of the teeth; NaN and a fault if they are not numbers of teeth, or the sign is not known."""

@@ -45,58 +45,30 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
-def action_of(command: str) -> Callable[[argparse.Namespace], int]:  # noqa: PLR0911  a table
+def action_of(command: str) -> Callable[[argparse.Namespace], int]:
     """Return what a command does. It is imported here, with the parts of the engine that it needs: the parser knows none of it."""
     # ruff: noqa: PLC0415
     match command:
-        case "demo":
-            from haugmbd.cli.shown import run_demo
-
-            return run_demo
         case "run":
             from haugmbd.cli.run import run_run
 
             return run_run
-        case "check":
-            from haugmbd.cli.models import run_check
+        case "check" | "assemble" | "convert" | "info":
+            from haugmbd.cli.models import run_assemble, run_check, run_convert, run_info
 
-            return run_check
-        case "compare":
-            from haugmbd.cli.studies import run_compare
+            return {"check": run_check, "assemble": run_assemble, "convert": run_convert, "info": run_info}[command]
+        case "demo" | "gallery" | "labs" | "view":
+            from haugmbd.cli.shown import run_demo, run_gallery, run_labs, run_view
 
-            return run_compare
-        case "assemble":
-            from haugmbd.cli.models import run_assemble
+            return {"demo": run_demo, "gallery": run_gallery, "labs": run_labs, "view": run_view}[command]
+        case "compare" | "sweep":
+            from haugmbd.cli.studies import run_compare, run_sweep
 
-            return run_assemble
-        case "convert":
-            from haugmbd.cli.models import run_convert
-
-            return run_convert
-        case "info":
-            from haugmbd.cli.models import run_info
-
-            return run_info
-        case "gallery":
-            from haugmbd.cli.shown import run_gallery
-
-            return run_gallery
-        case "labs":
-            from haugmbd.cli.shown import run_labs
-
-            return run_labs
-        case "sweep":
-            from haugmbd.cli.studies import run_sweep
-
-            return run_sweep
+            return {"compare": run_compare, "sweep": run_sweep}[command]
         case "crosscheck":
             from haugmbd.cli.crosscheck import run_crosscheck
 
             return run_crosscheck
-        case "view":
-            from haugmbd.cli.shown import run_view
-
-            return run_view
         case "warm":
             from haugmbd.cli.warm import run_warm
 

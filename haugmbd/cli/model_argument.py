@@ -58,26 +58,26 @@ def read_model(
 
 
 def _read(
-    given: str, allow_code: bool, loops: str | None, length: float | None, tolerance: float | None, parameters: Mapping[str, float]
+    text: str, allow_code: bool, loops: str | None, length: float | None, tolerance: float | None, parameters: Mapping[str, float]
 ) -> System:
     """Return the system of a MODEL."""
     for option, value in (("loops", loops), ("length", length)):
         takers = [each for each in MODELS if option in each.options]
-        if value is not None and not any(Path(given).suffix in each.suffixes for each in takers):
+        if value is not None and not any(Path(text).suffix in each.suffixes for each in takers):
             kinds = ", ".join(f"{each.says} ({', '.join(each.suffixes)})" for each in takers)
-            raise NothingToCheck(f"--{option} is for {kinds}, and {given!r} is not one.")
-    if given in by_name():
-        made: System = called_with(by_name()[given], given, parameters)
+            raise NothingToCheck(f"--{option} is for {kinds}, and {text!r} is not one.")
+    if text in by_name():
+        made: System = called_with(by_name()[text], text, parameters)
         return made
-    path = Path(given)
+    path = Path(text)
     if not path.is_file():
-        hint = did_you_mean(given, by_name()) or "; `haugmbd gallery` lists the mechanisms"
-        raise NothingToCheck(f"{given!r} is neither a file nor a mechanism of the gallery{hint}.")
+        hint = did_you_mean(text, by_name()) or "; `haugmbd gallery` lists the mechanisms"
+        raise NothingToCheck(f"{text!r} is neither a file nor a mechanism of the gallery{hint}.")
     format_of_file = reader_of(path)
     if format_of_file is not None:
         if parameters and "parameters" not in format_of_file.options:
             raise NothingToCheck(
-                f"--set is for parameters of {', '.join(SUFFIXES)}, a Python file or the gallery, and {given!r} has none."
+                f"--set is for parameters of {', '.join(SUFFIXES)}, a Python file or the gallery, and {text!r} has none."
             )
         how = {"loops": loops, "length": length, "allow_code": allow_code, "parameters": parameters or None}
         try:
@@ -88,10 +88,10 @@ def _read(
             raise
         return system
     if path.suffix != PYTHON:
-        what = f"{given!r} ends with {path.suffix!r}" if path.suffix else f"{given!r} has no ending"
+        what = f"{text!r} ends with {path.suffix!r}" if path.suffix else f"{text!r} has no ending"
         raise NothingToCheck(f"{what}: a model is a file {', '.join(read_suffixes())}, or a {PYTHON}, which is executed.")
-    print(f"haugmbd: executing {given}", file=sys.stderr)
-    return _made(given, run_file(path).get("system"), parameters)
+    print(f"haugmbd: executing {text}", file=sys.stderr)
+    return _made(text, run_file(path).get("system"), parameters)
 
 
 def with_model(arguments: argparse.Namespace, act: Callable[[System], tuple[int, dict[str, Any], str]]) -> int:
@@ -157,21 +157,21 @@ def called_with(function: Callable[..., Any], name: str, parameters: Mapping[str
     return function(**{key: int(x) if key in whole and x == int(x) else x for key, x in parameters.items()})
 
 
-def _made(given: str, system: Any, parameters: Mapping[str, float]) -> System:
+def _made(text: str, system: Any, parameters: Mapping[str, float]) -> System:
     """Return `system`, or the result of the function of that name."""
     if parameters and (isinstance(system, System) or not callable(system)):
-        raise NothingToCheck(f"{given} must define a function system({', '.join(parameters)}) that returns a System, for --set.")
+        raise NothingToCheck(f"{text} must define a function system({', '.join(parameters)}) that returns a System, for --set.")
     if callable(system) and not isinstance(system, System):
         try:
-            system = called_with(system, f"system of {given}", parameters)
+            system = called_with(system, f"system of {text}", parameters)
         except (HaugmbdError, NothingToCheck):
             raise
         except Exception as error:  # noqa: BLE001  a user's function may raise anything
-            raise NothingToCheck(f"system() of {given}{line_of(error, given)} raises {type(error).__name__}: {error}") from None
+            raise NothingToCheck(f"system() of {text}{line_of(error, text)} raises {type(error).__name__}: {error}") from None
     if isinstance(system, System):
         return system
     what = "does not define" if system is None else f"defines {type(system).__name__}, not a System, as"
-    raise NothingToCheck(f"{given} {what} `system`: give it a System of that name, or a function system() that returns one.")
+    raise NothingToCheck(f"{text} {what} `system`: give it a System of that name, or a function system() that returns one.")
 
 
 def line_of(error: BaseException, path: str) -> str:

@@ -137,8 +137,8 @@ def _compare(system: System, t_end: float, folder: Path) -> None:
     """Compare six methods on the same mechanism, print the table and write the report."""
     h = min(COMPARED_STEP, t_end)
     print(f"\nSix methods on the same mechanism, h = {h:g} s:\n", flush=True)
-    found = compare(system, [method_from(text) for text in SIX], t_end, h=h, repeats=1)
-    print(f"{found}\n\nreport: {found.report(folder / 'comparison.html')}  (open it in a browser)")
+    comparison = compare(system, [method_from(text) for text in SIX], t_end, h=h, repeats=1)
+    print(f"{comparison}\n\nreport: {comparison.report(folder / 'comparison.html')}  (open it in a browser)")
 
 
 def _write_plots(result: Result, folder: Path) -> None:
@@ -296,9 +296,9 @@ def built(given: str, t_end: float = 0.0, **how: Any) -> Built:
         try:
             return Built(animation(simulate(system, t_end, rtol=VIEWED, budget=PLAYS)), report, drag)
         except HaugmbdError as error:
-            found, report = getattr(error, "result", None), f"{report}\n\nThe motion: {error}"
-            if isinstance(found, Result) and len(found.t) > 1:
-                return Built(animation(found), report, drag)
+            result, report = getattr(error, "result", None), f"{report}\n\nThe motion: {error}"
+            if isinstance(result, Result) and len(result.t) > 1:
+                return Built(animation(result), report, drag)
     return Built(picture(system).html, report, drag)
 
 

@@ -47,9 +47,9 @@ from haugmbd.tolerances import check_tolerance
 def run_compare(arguments: argparse.Namespace) -> int:
     """Run the methods, print the table, write the report, and return the exit code."""
     try:
-        chosen, given = _methods(arguments.methods), arguments.reference
+        chosen, name = _methods(arguments.methods), arguments.reference
         reference: Method | Literal[False] | None = (
-            None if given is None else False if given == "none" else method_from(given).completed(h=arguments.h)
+            None if name is None else False if name == "none" else method_from(name).completed(h=arguments.h)
         )
     except UsageError as error:
         return failed(arguments, NOT_VALID, str(error))
@@ -61,23 +61,23 @@ def _act(
 ) -> tuple[int, dict[str, Any], str]:
     """Return exit code, data and text of the comparison."""
     numbers = {"h": arguments.h, "rtol": arguments.rtol, "budget": arguments.budget}
-    found = compare(system, chosen, arguments.t_end, reference=reference, progress=True, **numbers)
-    report = found.report(arguments.out)
-    lines, files = [str(found), f"report: {report}  (open it in a browser)"], [str(report)]
+    comparison = compare(system, chosen, arguments.t_end, reference=reference, progress=True, **numbers)
+    report = comparison.report(arguments.out)
+    lines, files = [str(comparison), f"report: {report}  (open it in a browser)"], [str(report)]
     if arguments.csv is not None:
-        files.append(str(found.to_csv(arguments.csv)))
+        files.append(str(comparison.to_csv(arguments.csv)))
         lines.append(f"table: {files[-1]}")
-    rows = {label: found.row(label) for label in found.labels}
-    code = OK if any(cell.completed for cell in found.cells.values()) else FAILED
+    rows = {label: comparison.row(label) for label in comparison.labels}
+    code = OK if any(cell.completed for cell in comparison.cells.values()) else FAILED
     return code, {"methods": rows, "files": files}, "\n".join(lines)
 
 
 def _methods(texts: Sequence[str]) -> MethodSet:
     """Return the methods of the texts."""
-    found = MethodSet(())
+    methods = MethodSet(())
     for text in texts:
-        found = found + (_every() if text == EVERY else MethodSet((method_from(text),)))
-    return found
+        methods = methods + (_every() if text == EVERY else MethodSet((method_from(text),)))
+    return methods
 
 
 def _every() -> MethodSet:
@@ -179,17 +179,17 @@ def run_sweep(arguments: argparse.Namespace) -> int:
 
 def values_of(text: str) -> tuple[str, list[float]]:
     """Return the name and the values of --set. Raise UsageError for another text."""
-    name, sign, given = text.partition("=")
+    name, sign, listed = text.partition("=")
     try:
         if not (sign and name.strip()):
             raise ValueError
-        if ":" in given:
-            start, stop, count = given.split(":")
+        if ":" in listed:
+            start, stop, count = listed.split(":")
             if not 1 <= int(count) <= MOST:
                 raise ValueError
             values = np.linspace(float(start), float(stop), int(count)).tolist()
         else:
-            values = [float(part) for part in given.split(",")]
+            values = [float(part) for part in listed.split(",")]
         if not all(map(np.isfinite, values)):
             raise ValueError
     except ValueError:

@@ -122,14 +122,8 @@ def moved(state: State, h: float) -> State:
 
 
 def _steps(eq: Any, row: Row, state: State, kernel: Rows) -> tuple[Step, ...]:
+    """Return the steps of a row: definition, variation, identity, Phi_q, velocity, gamma, and gamma along a motion."""
     k = row.number
-    steps: list[Step] = []
-
-    def step(title: str, tex: str, against: str, a: Any, b: Any, tol: float) -> None:
-        a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
-        difference = float(np.abs(a - b).max(initial=0.0)) / max(1.0, float(np.abs(b).max(initial=0.0)))
-        steps.append(Step(title, tex, against, difference, difference <= tol))
-
     numbers = eq.values_of_rows(state)
 
     def value(x: Any) -> float:
@@ -137,43 +131,46 @@ def _steps(eq: Any, row: Row, state: State, kernel: Rows) -> tuple[Step, ...]:
 
     velocity_only = row.primitive.velocity_only
     left = "0" if velocity_only else r"\Phi"
-    step("definition", f"{left} = {row.tex}", "the kernel's Phi", value(row.Phi), kernel.Phi[k], KERNEL_TOL)
-    exact = kernel.Phi_q.toarray()[k]
-    if not velocity_only:
-        step(
-            "variation",
-            rf"\delta\Phi = {variation(row)}",
-            "differences of Phi",
-            _difference_row(eq, state, k),
-            exact,
-            DIFFERENCE_TOL,
-        )
-        a, da = _identity(eq, row, state)
-        step("identity", IDENTITY, "differences of A a_bar", a, da, DIFFERENCE_TOL)
+    Phi_q = kernel.Phi_q.toarray()[k]
+    in_coordinates = Phi_q if eq.planar is None else eq.to_plane(state) @ Phi_q
     gradient = np.array([value(x) for x in eq.gradient_of(row)])
-    expected = exact if eq.planar is None else eq.to_plane(state) @ exact
-    step("Phi_q", gradient_tex(eq, row), "the kernel's Phi_r and PiBar", gradient, expected, KERNEL_TOL)
-    step("velocity", rf"\Phi_q u = \nu = {eq.symbols.tex(row.nu)}", "the kernel's nu", value(row.nu), kernel.nu[k], KERNEL_TOL)
-    step(
-        "gamma",
-        rf"\Phi_q \dot{{u}} = \gamma = {gamma_tex(eq, row)}",
-        "the kernel's gamma",
-        value(row.gamma),
-        kernel.gamma[k],
-        KERNEL_TOL,
+    nu_tex, gamma = rf"\Phi_q u = \nu = {eq.symbols.tex(row.nu)}", rf"\Phi_q \dot{{u}} = \gamma = {gamma_tex(eq, row)}"
+    return (
+        _step("definition", f"{left} = {row.tex}", "the kernel's Phi", value(row.Phi), kernel.Phi[k], KERNEL_TOL),
+        *(() if velocity_only else _variation_steps(eq, row, state, Phi_q)),
+        _step("Phi_q", gradient_tex(eq, row), "the kernel's Phi_r and PiBar", gradient, in_coordinates, KERNEL_TOL),
+        _step("velocity", nu_tex, "the kernel's nu", value(row.nu), kernel.nu[k], KERNEL_TOL),
+        _step("gamma", gamma, "the kernel's gamma", value(row.gamma), kernel.gamma[k], KERNEL_TOL),
+        _step_along_motion(eq, row, state, kernel),
     )
+
+
+def _step(title: str, tex: str, against: str, a: Any, b: Any, tol: float) -> Step:
+    """Return a step with the largest difference of a and b, relative to b where b is larger than 1."""
+    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    difference = float(np.abs(a - b).max(initial=0.0)) / max(1.0, float(np.abs(b).max(initial=0.0)))
+    return Step(title, tex, against, difference, difference <= tol)
+
+
+def _variation_steps(eq: Any, row: Row, state: State, Phi_q: Any) -> tuple[Step, Step]:
+    """Return the steps of delta Phi and of the derivatives of A a_bar, against differences."""
+    differences = _difference_row(eq, state, row.number)
+    a, da = _identity(eq, row, state)
+    return (
+        _step("variation", rf"\delta\Phi = {variation(row)}", "differences of Phi", differences, Phi_q, DIFFERENCE_TOL),
+        _step("identity", IDENTITY, "differences of A a_bar", a, da, DIFFERENCE_TOL),
+    )
+
+
+def _step_along_motion(eq: Any, row: Row, state: State, kernel: Rows) -> Step:
+    """Return the step that compares gamma with -d/dt (Phi_q u - nu) of a motion with constant u."""
+    k = row.number
     ahead, behind = (evaluate(eq.model, moved(state, sign * STEP)) for sign in (1, -1))
     u = np.hstack([state.v, state.omega_bar])[1:].ravel()
-    rate = [(each.Phi_q.toarray()[k] @ u - each.nu[k]) for each in (ahead, behind)]
-    step(
-        "check",
-        r"\gamma = -\frac{d}{dt}\left(\Phi_q u - \nu\right), \quad \dot{u} = 0",
-        "differences along a motion",
-        -(rate[0] - rate[1]) / (2 * STEP),
-        kernel.gamma[k],
-        DIFFERENCE_TOL,
-    )
-    return tuple(steps)
+    defect_ahead, defect_behind = (rows.Phi_q.toarray()[k] @ u - rows.nu[k] for rows in (ahead, behind))
+    tex = r"\gamma = -\frac{d}{dt}\left(\Phi_q u - \nu\right), \quad \dot{u} = 0"
+    gamma = -(defect_ahead - defect_behind) / (2 * STEP)
+    return _step("check", tex, "differences along a motion", gamma, kernel.gamma[k], DIFFERENCE_TOL)
 
 
 def _floats(eq: Any, numbers: dict[Any, float]) -> dict[Any, Any]:

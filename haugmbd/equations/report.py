@@ -319,6 +319,19 @@ ul { padding-left: 1.2rem }
 """
 
 
+def _row_of_page(row: Row, lines: list[tuple[str, str]], values: tuple[float, ...]) -> str:
+    """Return a row: its words, its formulas, and the numbers of Phi, nu and gamma, as far as they are shown."""
+    formulas = "".join(
+        f"<div class=scroll><span class=level>{escape(label)}</span><div>{mathml(tex)}</div></div>" for label, tex in lines
+    )
+    numbers = "".join(
+        f"<tr><td>{mathml(symbol, block=False)}</td><td class=n>{x + 0.0:.9g}</td></tr>"
+        for symbol, x in zip((r"\Phi", r"\nu", r"\gamma"), values, strict=False)
+    )
+    words = f"row {row.number}, {escape(row.kind)}: {escape(row.primitive.words())}"
+    return f"<div class=row><div><div class=words>{words}</div>{formulas}</div><div><table>{numbers}</table></div></div>"
+
+
 def page(eq: Any) -> str:
     """Return the page."""
     where = "" if eq.planar is None else f" in the plane {eq.planar}"
@@ -331,16 +344,7 @@ def page(eq: Any) -> str:
     ]  # fmt: skip
     for name, kind, rows in sections(eq):
         parts.append(f"<h2>{escape(name)} <span class=level>{escape(kind)}</span></h2>")
-        for row, lines, (Phi, nu, gamma) in rows:
-            body = "".join(
-                f"<div class=scroll><span class=level>{escape(label)}</span><div>{mathml(tex)}</div></div>" for label, tex in lines
-            )
-            numbers = "".join(
-                f"<tr><td>{mathml(symbol, block=False)}</td><td class=n>{x + 0.0:.9g}</td></tr>"
-                for symbol, x in ((r"\Phi", Phi), (r"\nu", nu), (r"\gamma", gamma))[: levels_to(eq.level)]
-            )
-            words = f"row {row.number}, {escape(row.kind)}: {escape(row.primitive.words())}"
-            parts.append(f"<div class=row><div><div class=words>{words}</div>{body}</div><div><table>{numbers}</table></div></div>")
+        parts += [_row_of_page(row, lines, values[: levels_to(eq.level)]) for row, lines, values in rows]
         if not rows:
             parts.append("<p>No row of this joint is left in the plane.</p>")
     if levels_to(eq.level) > 3:

@@ -662,7 +662,8 @@ def slip(make: RowMaker, joint: Joint, p: Any, number: int) -> Row:
     size = sp.sqrt(dot(w, w))
     arm = centre.value - R / size * w
     arm_dot = centre.rate - R / size * (w_dot - dot(w, w_dot) / size**2 * w)
-    return velocity_row(make, joint, p, number, t, t.value, t.rate, centre, arm, arm_dot, rf"{transposed(t)} S")
+    point = ContactPoint(t.value, t.rate, arm, arm_dot)
+    return velocity_row(make, joint, p, number, (t, centre), point, rf"{transposed(t)} S")
 
 
 def axis_distance(make: RowMaker, joint: Joint, p: Any, number: int) -> Row:
@@ -702,7 +703,8 @@ def curved_slip(make: RowMaker, joint: Joint, p: Any, number: int) -> Row:
         t, t_dot = unit_and_rate(sp, cross(sp, b.value, u), cross(sp, b.rate, u) + cross(sp, b.value, u_dot))
         if p.number == 1:
             t, t_dot = cross(sp, u, t), cross(sp, u_dot, t) + cross(sp, u, t_dot)
-    return velocity_row(make, joint, p, number, h, t, t_dot, centre, centre.value + c * u, centre.rate + c * u_dot, r"t^{T} S")
+    point = ContactPoint(t, t_dot, centre.value + c * u, centre.rate + c * u_dot)
+    return velocity_row(make, joint, p, number, (h, centre), point, r"t^{T} S")
 
 
 def curve_slip(make: RowMaker, joint: Joint, p: Any, number: int) -> Row:
@@ -721,8 +723,8 @@ def curve_slip(make: RowMaker, joint: Joint, p: Any, number: int) -> Row:
     R = symbols.parameter(f"R_{symbols.names.of(joint)}", p.radius, f"R_{{{tex_name(joint.name)}}}")
     (N, N_dot), (l, l_dot) = seen(n, -turn * t), seen(t, turn * n) if p.number else seen(b, sp.zeros(3, 1))
     centre = make.arrow(joint, p.j, p.s_bar_j, "s_bar")
-    arms = centre.value - R * N, centre.rate - R * N_dot
-    return velocity_row(make, joint, p, number, at.axes[0], l, l_dot, centre, *arms, r"t^{T} S" if p.number else r"b^{T} S")
+    point = ContactPoint(l, l_dot, centre.value - R * N, centre.rate - R * N_dot)
+    return velocity_row(make, joint, p, number, (at.axes[0], centre), point, r"t^{T} S" if p.number else r"b^{T} S")
 
 
 def unit_and_rate(sp: Any, x: Any, x_dot: Any) -> tuple[Any, Any]:
@@ -736,37 +738,38 @@ def knife_edge(make: RowMaker, joint: Joint, p: Any, number: int) -> Row:
     """Return 0 = (n x e) . S at the point of the blade."""
     sp = make.sp
     n, e = make.arrow(joint, p.i, p.n_bar_i, "n_bar"), make.arrow(joint, p.j, p.e_bar_j, "e_bar")
-    point = make.arrow(joint, p.j, p.s_bar_j, "s_bar")
+    s = make.arrow(joint, p.j, p.s_bar_j, "s_bar")
     l, l_dot = cross(sp, n.value, e.value), cross(sp, n.rate, e.value) + cross(sp, n.value, e.rate)
     tex = rf"\left({n.tex} \times {e.tex}\right)^{{T}} S"
-    return velocity_row(make, joint, p, number, n, l, l_dot, point, point.value, point.rate, tex)
+    return velocity_row(make, joint, p, number, (n, s), ContactPoint(l, l_dot, s.value, s.rate), tex)
+
+
+class ContactPoint(NamedTuple):
+    """The point at which a relative velocity vanishes along l: rho_j from the origin of body j, and the rates of both."""
+
+    l: Any
+    l_dot: Any
+    rho_j: Any
+    rho_j_dot: Any
 
 
 def velocity_row(
-    make: RowMaker,
-    joint: Joint,
-    p: Any,
-    number: int,
-    on_i: Arrow,
-    l: Any,
-    l_dot: Any,
-    on_j: Arrow,
-    arm: Any,
-    arm_dot: Any,
-    tex: str,
+    make: RowMaker, joint: Joint, p: Any, number: int, ends: tuple[Arrow, Arrow], point: ContactPoint, tex: str
 ) -> Row:
-    """Return l . S = 0, S = v_j + omega_j x rho_j - v_i - omega_i x rho_i:  gamma = -(l' . S + l . S')."""
+    """Return l . S = 0, S = v_j + omega_j x rho_j - v_i - omega_i x rho_i:  gamma = -(l' . S + l . S');  ends: vectors on i and on j."""
     sp = make.sp
+    on_i, on_j = ends
+    l, l_dot, rho_j, rho_j_dot = point
     i, j = on_i.frame, on_j.frame
-    arm_i, arm_i_dot = arm + j.r - i.r, arm_dot + j.v - i.v
+    rho_i, rho_i_dot = rho_j + j.r - i.r, rho_j_dot + j.v - i.v
     omega_i, omega_j = i.A * i.omega_bar, j.A * j.omega_bar
-    S = j.v + cross(sp, omega_j, arm) - i.v - cross(sp, omega_i, arm_i)
-    S_dot = cross(sp, omega_j, arm_dot) - cross(sp, omega_i, arm_i_dot)
+    S = j.v + cross(sp, omega_j, rho_j) - i.v - cross(sp, omega_i, rho_i)
+    S_dot = cross(sp, omega_j, rho_j_dot) - cross(sp, omega_i, rho_i_dot)
     gradient: Gradient = {}
     if on_j.number:
-        gradient[on_j.number] = l, j.A.T * cross(sp, arm, l)
+        gradient[on_j.number] = l, j.A.T * cross(sp, rho_j, l)
     if on_i.number:
-        add_gradient(sp, gradient, {on_i.number: (-l, -(i.A.T * cross(sp, arm_i, l)))}, 1)
+        add_gradient(sp, gradient, {on_i.number: (-l, -(i.A.T * cross(sp, rho_i, l)))}, 1)
     zero = sp.Integer(0)
     return Row(joint, p, number, zero, zero, -dot(l_dot, S) - dot(l, S_dot), gradient, lambda: {}, tex)
 

@@ -61,10 +61,10 @@ def number(expected: Callable[[], float], rtol: float, hint: str) -> Judge:
     expected computes the right one;  rtol: relative error that is accepted;  hint: where to look if it is another one
     """
 
-    def judge(given: Any) -> str:
-        x = one_number(given)
+    def judge(answer: Any) -> str:
+        x = one_number(answer)
         if x is None:
-            return f"give one number, not {short(given)}"
+            return f"give one number, not {short(answer)}"
         right = expected()
         if not np.isfinite(x):
             return f"{x} is not a finite number"
@@ -76,25 +76,25 @@ def number(expected: Callable[[], float], rtol: float, hint: str) -> Judge:
     return judge
 
 
-def one_number(given: Any) -> float | None:
+def one_number(answer: Any) -> float | None:
     """Return a number, or the one of an array or a table without dimensions; None for anything else."""
-    if isinstance(given, Real):
-        return None if isinstance(given, bool) else float(given)
-    if getattr(given, "shape", None) != ():
+    if isinstance(answer, Real):
+        return None if isinstance(answer, bool) else float(answer)
+    if getattr(answer, "shape", None) != ():
         return None
-    x = np.asarray(given).item()
+    x = np.asarray(answer).item()
     return float(x) if isinstance(x, Real) and not isinstance(x, bool) else None
 
 
 def array(expected: Callable[[], Array], atol: float, hint: str) -> Judge:
     """Return the judge of an array: its shape is told, its entries are not."""
 
-    def judge(given: Any) -> str:
+    def judge(answer: Any) -> str:
         right = expected()
         try:
-            x = np.asarray(given, dtype=np.float64)
+            x = np.asarray(answer, dtype=np.float64)
         except (TypeError, ValueError):
-            return f"give an array of numbers of shape {right.shape}, not {short(given)}"
+            return f"give an array of numbers of shape {right.shape}, not {short(answer)}"
         if x.shape != right.shape:
             return f"the shape is {x.shape}, and {right.shape} is asked for"
         far = ~(np.abs(x - right) <= atol)
@@ -102,8 +102,8 @@ def array(expected: Callable[[], Array], atol: float, hint: str) -> Judge:
             return ""
         if np.allclose(x, -right, rtol=0.0, atol=atol):
             return FACTORS[-1.0]
-        place = tuple(int(k) for k in np.argwhere(far)[0])
-        return f"entry {list(place)} and {int(far.sum()) - 1} more are not right. {hint}"
+        entry = tuple(int(k) for k in np.argwhere(far)[0])
+        return f"entry {list(entry)} and {int(far.sum()) - 1} more are not right. {hint}"
 
     return judge
 
@@ -111,21 +111,21 @@ def array(expected: Callable[[], Array], atol: float, hint: str) -> Judge:
 def word(right: str, accepted: Sequence[str], hint: str) -> Judge:
     """Return the judge of one word out of several."""
 
-    def judge(given: Any) -> str:
-        if not isinstance(given, str) or given not in accepted:
+    def judge(answer: Any) -> str:
+        if not isinstance(answer, str) or answer not in accepted:
             return f"give one of {', '.join(map(repr, accepted))}"
-        return "" if given == right else hint
+        return "" if answer == right else hint
 
     return judge
 
 
-def judged(exercise: Exercise, given: Any) -> str:
+def judged(exercise: Exercise, answer: Any) -> str:
     """Return what the judge of an exercise says; of an answer that raises an exception, the exception as a sentence.
 
     Raise JudgeError if the judge is wrong.
     """
     try:
-        return exercise.judge(given)
+        return exercise.judge(answer)
     except JudgeError:
         raise
     except HaugmbdError as error:
@@ -134,9 +134,9 @@ def judged(exercise: Exercise, given: Any) -> str:
         return f"it raised {error_text(error)}"
 
 
-def short(given: Any) -> str:
+def short(answer: Any) -> str:
     """Return the beginning of the repr of an answer."""
-    text = repr(given)
+    text = repr(answer)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
@@ -186,7 +186,7 @@ class LabReport:
     @property
     def right(self) -> int:
         """Return the number of answers that are right."""
-        return sum(one.state == RIGHT for one in self.findings)
+        return sum(finding.state == RIGHT for finding in self.findings)
 
     @property
     def ok(self) -> bool:
@@ -195,8 +195,11 @@ class LabReport:
 
     def __str__(self) -> str:
         """Return a line for each exercise, and the count."""
-        width = max(len(one.exercise) for one in self.findings)
-        lines = [f"  {one.exercise:<{width}}  {one.state}{': ' if one.text else ''}{one.text}" for one in self.findings]
+        width = max(len(finding.exercise) for finding in self.findings)
+        lines = [
+            f"  {finding.exercise:<{width}}  {finding.state}{': ' if finding.text else ''}{finding.text}"
+            for finding in self.findings
+        ]
         return "\n".join([f"{self.lab}, {self.title}: {self.right} of {len(self.findings)} right", *lines])
 
     __repr__ = __str__

@@ -95,18 +95,18 @@ def check(lab: str, answers: Mapping[str, Any]) -> LabReport:
         )
     for name in answers:
         if name not in exercises:
-            known = ", ".join(map(repr, exercises))
-            raise UsageError(f"{lab} has no exercise {name!r}{did_you_mean(str(name), exercises)}; it has {known}.")
+            names = ", ".join(map(repr, exercises))
+            raise UsageError(f"{lab} has no exercise {name!r}{did_you_mean(str(name), exercises)}; it has {names}.")
     report = LabReport(lab, title, tuple(_finding(name, each, answers.get(name)) for name, each in exercises.items()))
     _record(report)
     return report
 
 
-def _finding(name: str, exercise: Exercise, given: Any) -> Finding:
+def _finding(name: str, exercise: Exercise, answer: Any) -> Finding:
     """Return the judgement of one answer."""
-    if given is None or given is ...:
+    if answer is None or answer is ...:
         return Finding(name, MISSING, exercise.question)
-    said = judged(exercise, given)
+    said = judged(exercise, answer)
     return Finding(name, WRONG if said else RIGHT, said)
 
 
@@ -114,7 +114,7 @@ def _record(report: LabReport) -> None:
     """Append the report to the file of `grade`, if there is one."""
     path = os.environ.get(RECORD)
     if path:
-        line = {"lab": report.lab, "findings": [[one.exercise, one.state, one.text] for one in report.findings]}
+        line = {"lab": report.lab, "findings": [[finding.exercise, finding.state, finding.text] for finding in report.findings]}
         with Path(path).open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
 
@@ -164,8 +164,8 @@ def add(lab: str, title: str, exercises: Mapping[str, tuple[str, Judge]]) -> Non
 def _sentence_of(lab: str, name: str, judge: Callable[[Any], Any]) -> Judge:
     """Return the judge; what it returns must be a string."""
 
-    def judged(given: Any) -> str:
-        said = judge(given)
+    def judged(answer: Any) -> str:
+        said = judge(answer)
         if not isinstance(said, str):
             raise JudgeError(
                 f'the judge of {name!r} in {lab!r} returned {said!r}: it must return "" for a right answer, otherwise a sentence.'
@@ -203,11 +203,11 @@ def number(right: float | Callable[[], float], *, rtol: float = 1e-3, atol: floa
     if not (callable(right) or one_number(right) or atol):
         raise UsageError("number: the right answer is 0, which needs atol: no other number is within a relative error of it.")
 
-    def judge(given: Any) -> str:
-        x, exact = one_number(given), float(expected())
+    def judge(answer: Any) -> str:
+        x, exact = one_number(answer), float(expected())
         if not (exact or atol):
             raise JudgeError("number: the right answer has become 0, which needs atol.")
-        return "" if x is not None and abs(x - exact) <= atol else answers.number(lambda: exact, rtol, hint)(given)
+        return "" if x is not None and abs(x - exact) <= atol else answers.number(lambda: exact, rtol, hint)(answer)
 
     return judge
 
@@ -293,12 +293,12 @@ def _function_of(right: Any, who: str, valid: Callable[[Any], Any]) -> Callable[
     if callable(right):
 
         def computed() -> Any:
-            found = right()
-            if not valid(found):
+            answer = right()
+            if not valid(answer):
                 raise JudgeError(
-                    f"{who}: the function of the right answer returned {answers.short(found)}, must be finite numbers."
+                    f"{who}: the function of the right answer returned {answers.short(answer)}, must be finite numbers."
                 )
-            return found
+            return answer
 
         return computed
     if not valid(right):

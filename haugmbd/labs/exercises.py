@@ -88,22 +88,22 @@ def elbow_force() -> float:
     return float(abs(m2 * (G - alpha * LENGTH)))
 
 
-def judge_double_pendulum(given: Any) -> str:
+def judge_double_pendulum(answer: Any) -> str:
     """Compare a system with the double pendulum, by its accelerations."""
-    if not isinstance(given, System):
-        return f"give a System, not {short(given)}"
-    if len(given.bodies) != 3:
-        return f"it has {len(given.bodies) - 1} bodies besides the ground, and two are asked for"
-    freedom = mobility(given).degrees_of_freedom
+    if not isinstance(answer, System):
+        return f"give a System, not {short(answer)}"
+    if len(answer.bodies) != 3:
+        return f"it has {len(answer.bodies) - 1} bodies besides the ground, and two are asked for"
+    freedom = mobility(answer).degrees_of_freedom
     if freedom != 2:
         return f"it has {freedom} degrees of freedom, and two are asked for: print(mbd.mobility(system))"
     wanted = accelerations(double_pendulum().compile()).v_dot
-    found = accelerations(given.compile()).v_dot
-    if np.abs(found - wanted).max() <= POSE_TOL * G:
+    v_dot = accelerations(answer.compile()).v_dot
+    if np.abs(v_dot - wanted).max() <= POSE_TOL * G:
         return ""
-    worst = int(np.abs(found - wanted).max(axis=1).argmax())
+    worst = int(np.abs(v_dot - wanted).max(axis=1).argmax())
     return (
-        f"its bodies begin to move otherwise: {given.bodies[worst].name!r} with {np.array2string(found[worst], precision=3)} m/s2. "
+        f"its bodies begin to move otherwise: {answer.bodies[worst].name!r} with {np.array2string(v_dot[worst], precision=3)} m/s2. "
         "Compare masses, inertias, places and pins with the text"
     )
 
@@ -121,15 +121,15 @@ def largest_power() -> float:
     return float(np.abs(drive_torque(t) * -np.pi / 2.0 * np.sin(2.0 * t)).max())
 
 
-def judge_swing(given: Any) -> str:
+def judge_swing(answer: Any) -> str:
     """Judge a drive that swings the bar by -pi / 2 in 2 s, with rest at both ends."""
-    driver = given if isinstance(given, Driver) else as_driver(given)
+    driver = answer if isinstance(answer, Driver) else as_driver(answer)
     if driver.faults():
         return str(driver.faults()[0])
     wanted = np.array([[0.0, 0.0, 0.0], [-np.pi / 2.0, 0.0, 0.0]])
-    found = driver.values(np.array([0.0, 2.0]))
+    samples = driver.values(np.array([0.0, 2.0]))
     for k, t in enumerate((0.0, 2.0)):
-        for name, x, right in zip(("f", "f'", "f''"), found[k], wanted[k], strict=True):
+        for name, x, right in zip(("f", "f'", "f''"), samples[k], wanted[k], strict=True):
             if not abs(x - right) <= DRIVE_TOL:
                 return f"{name}({t:g} s) is {x:.6g}, and it should be {right:.6g}"
     return ""
@@ -231,14 +231,14 @@ def PiBar_of_lab2() -> Array:
     return np.stack([np.cross(a_i, a_j), -A.T @ np.cross(a_i, a_j)])
 
 
-def judge_slider(given: Any) -> str:
+def judge_slider(answer: Any) -> str:
     """Judge a class of translational joints, by what its rows allow."""
-    if not (isinstance(given, type) and issubclass(given, Joint)):
-        return f"give the class, a subclass of mbd.Joint, not {short(given)}"
+    if not (isinstance(answer, type) and issubclass(answer, Joint)):
+        return f"give the class, a subclass of mbd.Joint, not {short(answer)}"
     axis = np.array([0.6, 0.0, 0.8])
     system = System("slider")
     body = system.add(Body("body", 1.0, (0.1, 0.2, 0.25), r=(0.3, 0.1, 0.2)))
-    build: Callable[..., Joint] = given
+    build: Callable[..., Joint] = answer
     joint = system.add(build("slide", system.ground, body, point=(0.1, 0.2, 0.3), axis=tuple(axis)))
     if joint.rows != 5:
         return f"it has {joint.rows} rows, and one freedom is left by five"
@@ -253,24 +253,24 @@ def judge_slider(given: Any) -> str:
     return ""
 
 
-def judge_sizes(given: Any) -> str:
+def judge_sizes(answer: Any) -> str:
     """Judge the sizes of the linear systems that four formulations solve for the four-bar."""
     nb, nc = 3, four_bar().compile().nc
     right = {"NewtonEuler": 6 * nb + nc, "EulerParameters": 8 * nb + nc, "RangeSpace": nc, "NullSpace": 6 * nb - nc}
-    if not isinstance(given, dict) or set(given) != set(right):
+    if not isinstance(answer, dict) or set(answer) != set(right):
         return f"give a dict with the names {', '.join(right)}"
-    wrong = [name for name, size in right.items() if given[name] != size]
+    wrong = [name for name, size in right.items() if answer[name] != size]
     return (
         "" if not wrong else f"not right: {', '.join(wrong)}. Count unknowns: accelerations, multipliers, or what is left of them"
     )
 
 
-def judge_formulation(given: Any) -> str:
+def judge_formulation(answer: Any) -> str:
     """Judge a formulation by `verify`."""
-    if not isinstance(given, Formulation):
-        return f"give an object of your class, such as Mine(), not {short(given)}"
-    if not type(given).__module__.startswith("haugmbd."):
-        report = verify(given)
+    if not isinstance(answer, Formulation):
+        return f"give an object of your class, such as Mine(), not {short(answer)}"
+    if not type(answer).__module__.startswith("haugmbd."):
+        report = verify(answer)
         return "" if report.ok else f"mbd.verify finds {', '.join(report.wrong)} wrong"
     return "it is a formulation of the library: write one of your own"
 
@@ -286,35 +286,35 @@ def hinged_door(hinges: int) -> System:
 
 def counts_of_three_hinges() -> Array:
     """Return rows, rank and degrees of freedom of a door on three hinges."""
-    found = mobility(hinged_door(3))
-    return np.array([found.rows, found.rank, found.degrees_of_freedom], dtype=np.float64)
+    report = mobility(hinged_door(3))
+    return np.array([report.rows, report.rank, report.degrees_of_freedom], dtype=np.float64)
 
 
-def judge_unique(given: Any) -> str:
+def judge_unique(answer: Any) -> str:
     """Judge which components of the reaction at B of the four-bar on four hinges are unique."""
     right = {"fx": True, "fy": False, "fz": True, "mx": False, "mz": False}
-    if not isinstance(given, dict) or set(given) != set(right) or not all(isinstance(x, bool) for x in given.values()):
+    if not isinstance(answer, dict) or set(answer) != set(right) or not all(isinstance(x, bool) for x in answer.values()):
         return "give a dict {'fx': ..., 'fy': ..., 'fz': ..., 'mx': ..., 'mz': ...} of True and False"
-    wrong = [name for name, unique in right.items() if given[name] is not unique]
+    wrong = [name for name, unique in right.items() if answer[name] is not unique]
     return "" if not wrong else f"not right: {', '.join(wrong)}. Compare with result.reaction('B').unique"
 
 
-def judge_design(given: Any) -> str:
+def judge_design(answer: Any) -> str:
     """Judge a door that turns about z and has no dependent rows."""
-    if not isinstance(given, System):
-        return f"give a System, not {short(given)}"
-    found = mobility(given)
-    if found.faults:
-        return str(found.faults[0])
-    if len(given.bodies) != 2 or found.degrees_of_freedom != 1:
-        return f"a door has one freedom, and this system has {found.degrees_of_freedom}"
-    if found.dependent:
-        names = sorted({name for one in found.dependent for name in one.joints})
+    if not isinstance(answer, System):
+        return f"give a System, not {short(answer)}"
+    report = mobility(answer)
+    if report.faults:
+        return str(report.faults[0])
+    if len(answer.bodies) != 2 or report.degrees_of_freedom != 1:
+        return f"a door has one freedom, and this system has {report.degrees_of_freedom}"
+    if report.dependent:
+        names = sorted({name for one in report.dependent for name in one.joints})
         return f"rows still depend on others: {', '.join(names)}"
     turn = np.array(
         [0.0, 0.45, 0.0, 0.0, 0.0, 1.0]
     )  # of the centre of mass, 0.45 m from the axis, in a frame along the global axes
-    if np.abs(evaluate(given.compile()).Phi_q.toarray() @ turn).max() > ZERO:
+    if np.abs(evaluate(answer.compile()).Phi_q.toarray() @ turn).max() > ZERO:
         return "it has one freedom, but does not turn about z through the hinges of the text"
     return ""
 
@@ -411,25 +411,25 @@ def best_gain() -> float:
     return GAINS[int(np.argmin(violation))]
 
 
-def judge_faults(given: Any) -> str:
+def judge_faults(answer: Any) -> str:
     """Judge the names of the three faults; how many are right is told, which ones are not."""
-    if not isinstance(given, dict) or set(given) != set(MYSTERIES):
+    if not isinstance(answer, dict) or set(answer) != set(MYSTERIES):
         return f"give a dict with the names {', '.join(MYSTERIES)}"
-    right = sum(given[letter] == fault for letter, fault in MYSTERIES.items())
+    right = sum(answer[letter] == fault for letter, fault in MYSTERIES.items())
     return "" if right == len(MYSTERIES) else f"{right} of {len(MYSTERIES)} are right. Compare with the table of fingerprints"
 
 
-def judge_stiff_run(given: Any) -> str:
+def judge_stiff_run(answer: Any) -> str:
     """Judge a run of the damped bar by its steps and by the angle at its end."""
-    if not isinstance(given, Result):
-        return f"give the result of mbd.simulate, not {short(given)}"
-    if abs(given.t[-1] - 10.0) > 1e-9 or given.model.nb != 1:
+    if not isinstance(answer, Result):
+        return f"give the result of mbd.simulate, not {short(answer)}"
+    if abs(answer.t[-1] - 10.0) > 1e-9 or answer.model.nb != 1:
         return "give the run of the damped bar to t_end = 10 s"
-    if given.counters.steps > STEPS:
-        return f"it took {given.counters.steps} steps, and {STEPS} are allowed"
+    if answer.counters.steps > STEPS:
+        return f"it took {answer.counters.steps} steps, and {STEPS} are allowed"
     end = damped_bar_end()
-    error = abs(given.r[-1, 1, 2] / -2.0 - end) / end
-    return "" if error <= RELATIVE else f"it took {given.counters.steps} steps, but the place of the bar is off by {error:.0e}"
+    error = abs(answer.r[-1, 1, 2] / -2.0 - end) / end
+    return "" if error <= RELATIVE else f"it took {answer.counters.steps} steps, but the place of the bar is off by {error:.0e}"
 
 
 def damped_bar_end() -> float:
@@ -448,12 +448,12 @@ def damped_bar_end() -> float:
     return float(np.sin(run.y[0, -1]))
 
 
-def judge_return(given: Any) -> str:
+def judge_return(answer: Any) -> str:
     """Judge the distance from the start after a run forth and back."""
     try:
-        distance = float(given)
+        distance = float(answer)
     except (TypeError, ValueError):
-        return f"give a distance [m], not {short(given)}"
+        return f"give a distance [m], not {short(answer)}"
     if distance < 0.0 or not np.isfinite(distance):
         return f"{distance} is not a distance"
     return (
@@ -538,14 +538,14 @@ def equations_of_lab13() -> Equations:
 def rows_judged(joint: str, quantity: str) -> Judge:
     """Return the judge of the rows of a joint, as texts or SymPy expressions."""
 
-    def judge(given: Any) -> str:
-        if not isinstance(given, list | tuple | str):
-            return f"give a list of texts, one for each row, not {short(given)}"
+    def judge(answer: Any) -> str:
+        if not isinstance(answer, list | tuple | str):
+            return f"give a list of texts, one for each row, not {short(answer)}"
         try:
-            found = equations_of_lab13().check(given, joint, quantity=quantity)
+            report = equations_of_lab13().check(answer, joint, quantity=quantity)
         except UsageError as error:
             return str(error)
-        wrong = found.first_wrong
+        wrong = report.first_wrong
         return "" if wrong is None else f"row {wrong.row} {wrong.kind}: {wrong.message}"
 
     return judge
@@ -703,7 +703,7 @@ def mystery(letter: str) -> Iterator[tuple[Model, State]]:
         yield model, state
         return
     if not is_one_of(letter, MYSTERIES):
-        known = [*MYSTERIES, "none"]
-        raise UsageError(f"no mystery is called {letter!r}{did_you_mean(str(letter), known)}; there are {', '.join(known)}.")
+        letters = [*MYSTERIES, "none"]
+        raise UsageError(f"no mystery is called {letter!r}{did_you_mean(str(letter), letters)}; there are {', '.join(letters)}.")
     with getattr(faults, MYSTERIES[letter])(model) as broken:
         yield broken, state

@@ -125,9 +125,9 @@ def grade(
     The files are run as they are: do it in an account where students' programs may run. No network is needed.
     """
     check_flags(progress=progress)
-    where, own = path_of(folder, "folder"), None if module is None else path_of(module, "module")
-    if own is not None:
-        add_from(own)
+    where, module_file = path_of(folder, "folder"), None if module is None else path_of(module, "module")
+    if module_file is not None:
+        add_from(module_file)
     exercises = tuple(lab_named(lab).exercises)
     if isinstance(timeout, bool) or not (isinstance(timeout, Real) and 0.0 < timeout < float("inf")):
         raise UsageError(f"timeout = {timeout!r} must be a positive number of seconds.")
@@ -136,11 +136,11 @@ def grade(
     if not where.is_dir():
         raise UsageError(f"folder = {str(folder)!r} is not a folder.")
     files = sorted(path for path in where.iterdir() if path.suffix.lower() in ENDINGS)
-    if own is not None:  # it may lie in the folder itself
-        files = [path for path in files if path.resolve() != own.resolve()]
+    if module_file is not None:  # it may lie in the folder itself
+        files = [path for path in files if path.resolve() != module_file.resolve()]
     if not files:
         raise UsageError(f"folder {str(folder)!r} has no .py and no .ipynb files.")
-    return Grades(lab, exercises, _rows(files, _Class(lab, exercises, own, timeout), int(workers), progress))
+    return Grades(lab, exercises, _rows(files, _Class(lab, exercises, module_file, timeout), int(workers), progress))
 
 
 def _rows(files: list[Path], task: _Class, workers: int, progress: bool) -> tuple[Row, ...]:
@@ -168,9 +168,9 @@ def _rows(files: list[Path], task: _Class, workers: int, progress: bool) -> tupl
 class _Class:
     """The rows of a class for one lab, and the processes that run now, which `stop` ends."""
 
-    def __init__(self, lab: str, exercises: tuple[str, ...], own: Path | None, timeout: float) -> None:
+    def __init__(self, lab: str, exercises: tuple[str, ...], module: Path | None, timeout: float) -> None:
         self.exercises = exercises
-        self._lab, self._own, self._timeout = lab, own, timeout
+        self._lab, self._module, self._timeout = lab, module, timeout
         self._lock, self._running, self._stopped = Lock(), set[subprocess.Popen[str]](), False
 
     def stop(self) -> None:
@@ -194,11 +194,11 @@ class _Class:
     def _row(self, path: Path) -> Row:
         """Return the row of a file that runs to its end."""
         states = dict.fromkeys(self.exercises, MISSING)
-        with tempfile.TemporaryDirectory() as place:
-            record = Path(place) / "record.jsonl"
-            script = Path(place) / PROGRAM
-            if self._own is not None:
-                (Path(place) / self._own.name).write_bytes(self._own.read_bytes())
+        with tempfile.TemporaryDirectory() as folder:
+            record = Path(folder) / "record.jsonl"
+            script = Path(folder) / PROGRAM
+            if self._module is not None:
+                (Path(folder) / self._module.name).write_bytes(self._module.read_bytes())
             if path.suffix.lower() == ".py":
                 script.write_bytes(path.read_bytes())
             else:
@@ -209,10 +209,10 @@ class _Class:
             reason = _run(script, record, self._timeout, self)
             lines = record.read_text(encoding="utf-8").splitlines() if record.exists() else []
             said: list[dict[str, Any]] = [json.loads(line) for line in lines]
-        for one in said:
-            if one["lab"] == self._lab:
-                states |= {name: state for name, state, _ in one["findings"]}
-        labs = dict.fromkeys(one["lab"] for one in said)
+        for report in said:
+            if report["lab"] == self._lab:
+                states |= {name: state for name, state, _ in report["findings"]}
+        labs = dict.fromkeys(report["lab"] for report in said)
         if self._lab not in labs and not reason:
             reason = f"it calls no check of {self._lab}" + (f", but of {', '.join(labs)}" if labs else "")
         return path.name, states, reason

@@ -84,89 +84,93 @@ def _built(document: Any, reading: Reading, ground: Body | None) -> System | Non
     top = TOP.read(document, (), reading)
     if not isinstance(document, dict):
         return None
-    given = top if top is not BAD else {key: value for key, value in document.items() if key in KEYS}
-    reading.parameters = _parameters(given.get(PARAMETERS, {}), reading)
-    sections = {name: _section(given.get(name, []), (name,), reading) for name in SECTIONS}
-    reading.names["body"] = _names(sections["bodies"], "bodies", reading, {"ground": -1})
-    reading.names["joint"] = _names(sections["joints"], "joints", reading, {})
-    _names(sections["loads"], "loads", reading, {})
-    reading.names["block"] = _names(sections["blocks"], "blocks", reading, {})
-    _names(sections["sensors"], "sensors", reading, {})
+    head = top if top is not BAD else {key: value for key, value in document.items() if key in KEYS}
+    reading.parameters = _parameters(head.get(PARAMETERS, {}), reading)
+    sections = {name: _section(head.get(name, []), (name,), reading) for name in SECTIONS}
+    _name_parts(sections, reading)
     parts = _Parts(reading, ground)
+    # each section refers to those before it: blocks, bodies, joints, then what acts on them
     blocks = parts.read("blocks", sections["blocks"], block_of)
     reading.blocks.update({block.name: block for block in blocks if block is not None})
     bodies = parts.read("bodies", sections["bodies"], parts.body)
-    for made in bodies:
-        if made is not None:
-            parts.bodies.setdefault(made.name, made)
-    entries = sections["joints"]
-    late = [
-        isinstance(entry, dict) and ("joint" in entry or str(entry.get("type")) in (*COUPLING_CLASSES, *ROPE_CLASSES))
-        for entry in entries
-    ]
-    joints: list[Any] = [None] * len(entries)
-    for turn in (False, True):  # drivers and couplings refer to joints, which may stand after them
-        for k, entry in enumerate(entries):
-            if late[k] is turn:
-                joints[k] = parts.one("joints", k, entry, parts.joint)
-                if joints[k] is not None:
-                    parts.joints.setdefault(joints[k].name, joints[k])
+    for body in bodies:
+        if body is not None:
+            parts.bodies.setdefault(body.name, body)
+    joints = parts.read_joints(sections["joints"])
     _names(sections["contacts"], "contacts", reading, {})
     contacts = parts.read("contacts", sections["contacts"], parts.contact)
     loads = parts.read("loads", sections["loads"], parts.load)
-    read = [SECTIONS["sensors"][1].read(entry, ("sensors", k), reading) for k, entry in enumerate(sections["sensors"])]
-    sensors = [Sensor(**values) for values in read if values is not BAD]
+    sensors = _sensors(sections["sensors"], reading)
     if reading.problems or top is BAD:
         return None
     if ground is None:
-        parts.ground.__setstate__(parts.ground.__getstate__() | {"shape": tuple(given.get("ground_shape", ()))})
-    system = System(
-        given.get("name", "system"),
-        gravity=tuple(given.get("gravity", (0.0, 0.0, 0.0))),
-        parameters=reading.parameters,
-        tolerance=given.get("tolerance"),
-        planar=given.get("planar"),
-    )
-    off = set(given.get("off", ()))
+        parts.ground.__setstate__(parts.ground.__getstate__() | {"shape": tuple(head.get("ground_shape", ()))})
+    system = _empty_system(head, reading)
+    off = set(head.get("off", ()))
     unknown = sorted(off - {part.name for part in (*joints, *loads, *contacts)})
     if unknown:
         reading.fault(("off",), f"it names {', '.join(map(repr, unknown))}", "Name joints, loads or contacts of this file.")
         return None
-    _with(system, parts.ground, [*bodies, *joints, *loads, *contacts, *blocks, *sensors], off)
+    _add_parts(system, parts.ground, [*bodies, *joints, *loads, *contacts, *blocks, *sensors], off)
     places = [entry.get("place") for entry in sections["loads"]]
     put_in_place(system, [(place, load.parts()) for place, load in zip(places, loads, strict=True) if place is not None])
     return system
 
 
-def _with(system: System, ground: Body, parts: list[Any], off: set[str]) -> System:
-    """Return the system with its parts, which stand on this ground;  off: names of those that are off at the start"""
+def _name_parts(sections: dict[str, list[Any]], reading: Reading) -> None:
+    """Keep the names of bodies, joints and blocks, to which parts refer before these are read; faults for those that are there twice."""
+    reading.names["body"] = _names(sections["bodies"], "bodies", reading, {"ground": -1})
+    reading.names["joint"] = _names(sections["joints"], "joints", reading, {})
+    _names(sections["loads"], "loads", reading, {})
+    reading.names["block"] = _names(sections["blocks"], "blocks", reading, {})
+    _names(sections["sensors"], "sensors", reading, {})
+
+
+def _sensors(entries: list[Any], reading: Reading) -> list[Sensor]:
+    """Return the sensors without those that have faults."""
+    read = [SECTIONS["sensors"][1].read(entry, ("sensors", k), reading) for k, entry in enumerate(entries)]
+    return [Sensor(**values) for values in read if values is not BAD]
+
+
+def _empty_system(head: dict[str, Any], reading: Reading) -> System:
+    """Return the system of the head of a document, without parts."""
+    return System(
+        head.get("name", "system"),
+        gravity=tuple(head.get("gravity", (0.0, 0.0, 0.0))),
+        parameters=reading.parameters,
+        tolerance=head.get("tolerance"),
+        planar=head.get("planar"),
+    )
+
+
+def _add_parts(system: System, ground: Body, parts: list[Any], off: set[str]) -> None:
+    """Add the parts, which stand on this ground, to the system;  off: names of those that are off at the start."""
     system.ground = system.bodies[0] = ground
     for part in parts:
         switchable = isinstance(part, Joint | ForceElement | Contact)
         system.add(part, active=not (switchable and part.name in off))
-    return system
 
 
 def put_in_place(system: System, owned: list[tuple[Any, tuple[Body | Joint, ...]]]) -> None:
     """Move the parts that loads have added, to the places that they had among the bodies and among the joints of the written system."""
     for k, parts in ((0, system.bodies), (1, system.joints)):
         ordered: list[Any] = parts
-        mine = [(int(place[k]), [part for part in own if part in ordered]) for place, own in owned]
-        for _, own in mine:
-            for part in own:
+        mine = [(int(places[k]), [part for part in made if part in ordered]) for places, made in owned]
+        for _, made in mine:
+            for part in made:
                 ordered.remove(part)
-        for at, own in sorted(mine, key=lambda one: one[0]):
-            ordered[at:at] = own
+        for at, made in sorted(mine, key=lambda pair: pair[0]):
+            ordered[at:at] = made
 
 
-def _parameters(given: Any, reading: Reading) -> dict[str, float]:
+def _parameters(table: Any, reading: Reading) -> dict[str, float]:
     """Return the parameters as numbers; expressions over one another are evaluated in the order in which they can be."""
-    if not isinstance(given, dict):
-        reading.fault((PARAMETERS,), f"it is {shown(given)}, not a table", "Give numbers by name.")
+    if not isinstance(table, dict):
+        reading.fault((PARAMETERS,), f"it is {shown(table)}, not a table", "Give numbers by name.")
         return {}
     values: dict[str, float] = {}
     open_texts: dict[str, str] = {}
-    for name, value in given.items():
+    for name, value in table.items():
         if name == "comment" and isinstance(value, str):
             continue
         why = parameter_fault(name, 0.0)
@@ -221,15 +225,15 @@ def _evaluated(values: dict[str, float], texts: dict[str, str], reading: Reading
     return {name: values[name] for name in (*(n for n in values if n not in texts), *texts) if name in values}
 
 
-def _section(given: Any, path: Path, reading: Reading) -> list[Any]:
+def _section(entries: Any, path: Path, reading: Reading) -> list[Any]:
     """Return the entries of a list of parts."""
-    if not isinstance(given, list):
-        reading.fault(path, f"it is {shown(given)}, not a list", "Give a list of tables.")
+    if not isinstance(entries, list):
+        reading.fault(path, f"it is {shown(entries)}, not a list", "Give a list of tables.")
         return []
-    if len(given) > MOST_PARTS:
-        reading.fault(path, f"it has {len(given)} entries", f"Give at most {MOST_PARTS}.")
+    if len(entries) > MOST_PARTS:
+        reading.fault(path, f"it has {len(entries)} entries", f"Give at most {MOST_PARTS}.")
         return []
-    return given
+    return entries
 
 
 def _names(entries: list[Any], section: str, reading: Reading, names: dict[str, int]) -> dict[str, int]:
@@ -255,9 +259,20 @@ class _Parts:
 
     def read(self, section: str, entries: list[Any], make: Callable[[dict[str, Any]], Any]) -> list[Any]:
         """Return the parts of a section; None in the place of one with faults."""
-        return [self.one(section, k, entry, make) for k, entry in enumerate(entries)]
+        return [self.part(section, k, entry, make) for k, entry in enumerate(entries)]
 
-    def one(self, section: str, k: int, entry: Any, make: Callable[[dict[str, Any]], Any]) -> Any:
+    def read_joints(self, entries: list[Any]) -> list[Any]:
+        """Return the joints; drivers, couplings and ropes are read last: they refer to joints, which may stand after them."""
+        of_joints = (*COUPLING_CLASSES, *ROPE_CLASSES)
+        late = [isinstance(entry, dict) and ("joint" in entry or str(entry.get("type")) in of_joints) for entry in entries]
+        joints: list[Any] = [None] * len(entries)
+        for k in sorted(range(len(entries)), key=late.__getitem__):
+            joints[k] = self.part("joints", k, entries[k], self.joint)
+            if joints[k] is not None:
+                self.joints.setdefault(joints[k].name, joints[k])
+        return joints
+
+    def part(self, section: str, k: int, entry: Any, make: Callable[[dict[str, Any]], Any]) -> Any:
         """Return one part; None, with its faults, if it has any, or if what it refers to has."""
         values = SECTIONS[section][1].read(entry, (section, k), self.reading)
         if values is BAD:
@@ -354,12 +369,12 @@ class _Parts:
 
     def path_entry(self, entry: dict[str, Any]) -> Any:
         """Return a point or a disc of the path of a rope."""
-        given = dict(entry)
-        if "point" in given:
-            return self.on(given["body"]), given["point"]
-        on = self.at(given.pop("joint")) if "joint" in given else self.on(given.pop("body"))
-        turns = given.pop("turns", 0)
-        return Pulley(on, given.pop("radius"), turns=int(turns) if float(turns).is_integer() else turns, **given)
+        values = dict(entry)
+        if "point" in values:
+            return self.on(values["body"]), values["point"]
+        on = self.at(values.pop("joint")) if "joint" in values else self.on(values.pop("body"))
+        turns = values.pop("turns", 0)
+        return Pulley(on, values.pop("radius"), turns=int(turns) if float(turns).is_integer() else turns, **values)
 
     def coordinate(self, given: Any) -> Any:
         """Return a joint, or a coordinate of it."""

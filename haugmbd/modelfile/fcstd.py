@@ -202,19 +202,19 @@ def _document(path: FilePath, wanted: str | None) -> Document:
 
     top = _opened(path)
     items = _items(top)
-    found = [item for item in items.values() if item.type == ASSEMBLY]
+    matching = [item for item in items.values() if item.type == ASSEMBLY]
     if wanted is not None:
-        found = [item for item in found if wanted in (item.label, item.name)]
+        matching = [item for item in matching if wanted in (item.label, item.name)]
     names = [item.label for item in items.values() if item.type == ASSEMBLY]
     if not names:
         what = "it has no assembly of the Assembly workbench"
         raise refuse(what, "Put its parts into an Assembly and join them, in FreeCAD 1.0 or newer.")
-    if len(found) != 1:
+    if len(matching) != 1:
         there = f"there are {', '.join(map(repr, names))}"
         if wanted is not None:
             raise UsageError(f"assembly: there is no {wanted!r:.80} alone{did_you_mean(wanted, names)}; {there}.")
         raise refuse(f"it has {len(names)} assemblies", f"Give assembly= of the one to read: {there}.")
-    return Document(items, Assembly(found[0].label, MILLIMETRE), found[0], path.parent)
+    return Document(items, Assembly(matching[0].label, MILLIMETRE), matching[0], path.parent)
 
 
 def _opened(path: FilePath) -> Element:
@@ -272,13 +272,13 @@ def _items(top: Element) -> dict[str, Item]:
     """Return the objects with their properties."""
     items: dict[str, Item] = {}
     for objects in top.all("Objects"):
-        for one in objects.all("Object"):
-            name = one.attributes.get("name", "")
-            items.setdefault(name, Item(name, one.attributes.get("type", ""), one.line))
+        for element in objects.all("Object"):
+            name = element.attributes.get("name", "")
+            items.setdefault(name, Item(name, element.attributes.get("type", ""), element.line))
     for data in top.all("ObjectData"):
-        for one in data.all("Object"):
-            item = items.get(one.attributes.get("name", ""))
-            for properties in one.all("Properties") if item is not None else ():
+        for element in data.all("Object"):
+            item = items.get(element.attributes.get("name", ""))
+            for properties in element.all("Properties") if item is not None else ():
                 for each in properties.all("Property"):
                     if each.children:
                         item.properties.setdefault(each.attributes.get("name", ""), each)  # type: ignore[union-attr]
@@ -413,6 +413,32 @@ def _path(document: Document, item: Item, key: str) -> tuple[list[Item], str] | 
     if link is None or not link.attributes.get("name"):
         document.fault(item, f"it has no {key}", "Give it both sides in FreeCAD, or delete it.")
         return None
+    names, last = _names_on_path(document, link)
+    chain: list[Item] = []
+    items = document.items
+    for name in names[:MAX_PATH]:
+        if chain and _attribute(chain[-1].properties.get("LinkedObject"), "XLink", "file"):
+            shown = _linked_elsewhere(document, item, key, chain[-1])
+            if shown is None:
+                return None
+            if shown.type not in CONTAINERS:
+                break  # what follows is a feature of a body, in its frame
+            items = document.others[_attribute(chain[-1].properties["LinkedObject"], "XLink", "file")] or {}
+        child = items.get(name)
+        if child is None or link.attributes.get("file"):
+            what = f"{key} leads to {name!r:.60}, which is not in this document"
+            document.fault(item, what, "Put linked objects into the document, or join the link itself.")
+            return None
+        if child.type not in ("App::DocumentObjectGroup", "Assembly::JointGroup"):
+            chain.append(child)
+    if not chain:
+        document.fault(item, f"{key} leads to no part of the assembly {document.assembly.label!r:.60}", "Choose a part of it.")
+        return None
+    return chain, last
+
+
+def _names_on_path(document: Document, link: Element) -> tuple[list[str], str]:
+    """Return the names of the objects of a reference below the assembly, and the element at its end, "" without one."""
     subs = [sub.attributes.get("value", "") for sub in link.all("Sub")] or [link.attributes.get("sub", "")]
     words = [link.attributes["name"], *subs[0].split(".")]
     names, last = [word for word in words[:-1] if word], words[-1]
@@ -420,27 +446,7 @@ def _path(document: Document, item: Item, key: str) -> tuple[list[Item], str] | 
         names, last = [*names, last], ""
     if document.assembly.name in names:
         names = names[names.index(document.assembly.name) + 1 :]
-    found: list[Item] = []
-    items = document.items
-    for name in names[:MAX_PATH]:
-        if found and _attribute(found[-1].properties.get("LinkedObject"), "XLink", "file"):
-            shown = _linked_elsewhere(document, item, key, found[-1])
-            if shown is None:
-                return None
-            if shown.type not in CONTAINERS:
-                break  # what follows is a feature of a body, in its frame
-            items = document.others[_attribute(found[-1].properties["LinkedObject"], "XLink", "file")] or {}
-        one = items.get(name)
-        if one is None or link.attributes.get("file"):
-            what = f"{key} leads to {name!r:.60}, which is not in this document"
-            document.fault(item, what, "Put linked objects into the document, or join the link itself.")
-            return None
-        if one.type not in ("App::DocumentObjectGroup", "Assembly::JointGroup"):
-            found.append(one)
-    if not found:
-        document.fault(item, f"{key} leads to no part of the assembly {document.assembly.label!r:.60}", "Choose a part of it.")
-        return None
-    return found, last
+    return names, last
 
 
 def _marker(document: Document, parts: dict[str, str], item: Item, side: int) -> tuple[str, str] | None:
@@ -450,10 +456,10 @@ def _marker(document: Document, parts: dict[str, str], item: Item, side: int) ->
         return None
     chain, element = reached
     part = _part(document, parts, chain[0])
-    place = IDENTITY
-    for one in chain[1:]:
-        place = place @ _own_place(document, one)
-    return _put_marker(document, part, item, side, place @ _placement(document, item, f"Placement{side}")), element
+    pose = IDENTITY
+    for inner in chain[1:]:
+        pose = pose @ _own_place(document, inner)
+    return _put_marker(document, part, item, side, pose @ _placement(document, item, f"Placement{side}")), element
 
 
 def _put_marker(document: Document, part: str, item: Item, side: int, pose: Transform) -> str:
@@ -537,7 +543,7 @@ def _rack_first(document: Document, item: Item, i: str, j: str) -> tuple[str, st
 
 def _parts_of_sliders(document: Document) -> set[str]:
     """Return the labels of parts that a Slider joins, of joints that come later in the document, too."""
-    found = set()
+    labels = set()
     for item in document.items.values():
         if "JointType" in item.properties and _enumerated(item, "JointType", tuple(SIMPLE)) == "Slider":
             for key in ("Reference1", "Reference2"):
@@ -546,15 +552,15 @@ def _parts_of_sliders(document: Document) -> set[str]:
                 if link is not None:
                     words = [link.attributes.get("name", ""), *(sub.attributes.get("value", "") for sub in link.all("Sub"))]
                     names = ".".join([*words[:2], link.attributes.get("sub", "")]).split(".")
-                    found |= {document.items[name].label for name in names if name in document.items}
-    return found
+                    labels |= {document.items[name].label for name in names if name in document.items}
+    return labels
 
 
 def _enumerated(item: Item, key: str, names: tuple[str, ...]) -> str:
     """Return the text of an enumeration: its number in the list that is stored with it, or in that of FreeCAD."""
     element = item.properties[key]
     stored = element.first("CustomEnumList")
-    words = [one.attributes.get("value", "") for one in stored.all("Enum")] if stored is not None else list(names)
+    words = [word.attributes.get("value", "") for word in stored.all("Enum")] if stored is not None else list(names)
     text = _attribute(element, "Integer")
     k = int(text) if text.isdigit() and len(text) < 9 else -1  # noqa: PLR2004  digits of a number of a list
     return words[k] if 0 <= k < len(words) else text
@@ -610,14 +616,14 @@ def _weigh(document: Document, parts: dict[str, str], masses: dict[str, Any], de
     for name, label in parts.items():
         item, part = document.items[name], made.parts[label]
         solid = _solid(document, item, ())
-        given = masses.get(label)
-        if isinstance(given, MassProperties):
-            part.inertia = given
+        wanted = masses.get(label)
+        if isinstance(wanted, MassProperties):
+            part.inertia = wanted
             continue
-        mass = finite(given) if given is not None else None
-        if given is not None and (mass is None or mass <= 0.0):
-            raise UsageError(f"masses: {label!r:.80} is {given!r:.60}, must be MassProperties or a positive mass [kg].")
-        stored = _stored(document, item, solid) if given is None else None
+        mass = finite(wanted) if wanted is not None else None
+        if wanted is not None and (mass is None or mass <= 0.0):
+            raise UsageError(f"masses: {label!r:.80} is {wanted!r:.60}, must be MassProperties or a positive mass [kg].")
+        stored = _stored(document, item, solid) if wanted is None else None
         if mass is not None and solid is not None:
             part.inertia = MassProperties(mass, solid.J_bar * (mass / solid.mass), solid.center)
         elif mass is not None:
@@ -664,13 +670,13 @@ def _solid(document: Document, item: Item, above: tuple[str, ...]) -> MassProper
     """Return the solids of a part in its axes, of density 1; None if one of its shapes is not read."""
     if item.name in above or len(above) > MAX_PATH:
         return None
-    own = _primitive(document, item)
-    if own is not None:
-        return own
+    primitive = _primitive(document, item)
+    if primitive is not None:
+        return primitive
     if item.type == "App::Link":
         linked = _linked(document, item)
         return None if linked is None else _solid(document, linked, (*above, item.name))
-    found = []
+    solids = []
     for name in _group(item):
         child = document.items.get(name)
         if child is None or child.type.startswith(("App::Origin", "App::Line", "App::Plane")):
@@ -678,9 +684,9 @@ def _solid(document: Document, item: Item, above: tuple[str, ...]) -> MassProper
         inside = _solid(document, child, (*above, item.name))
         if inside is None:
             return None
-        place = _placement(document, child, "Placement")
-        found.append(inside.placed(place.r + place.A @ inside.center, place.A))
-    return combine(found) if found else None
+        pose = _placement(document, child, "Placement")
+        solids.append(inside.placed(pose.r + pose.A @ inside.center, pose.A))
+    return combine(solids) if solids else None
 
 
 def _primitive(document: Document, item: Item) -> MassProperties | None:

@@ -28,7 +28,7 @@ from haugmbd.modelfile.build import build
 from haugmbd.modelfile.moved import move
 from haugmbd.modelfile.reading import MOST_PROBLEMS, Path, Reading, written
 from haugmbd.modelfile.schema import PARAMETERS
-from haugmbd.modelfile.write import Document, canonical, document_of, membership_faults
+from haugmbd.modelfile.write import Document, Head, Parts, canonical, document_of, membership_faults
 from haugmbd.simulation.results.io.atomic import replace_file
 from haugmbd.simulation.results.io.paths import path_of
 from haugmbd.system.custom_joint import read_primitives
@@ -179,11 +179,9 @@ def model_document(model: Model) -> Document:
     for expression in expressions_of(_equations(joints), (*loads, *(() if network is None else network.blocks))):
         for name, x in expression.parameters.items():
             parameters.setdefault(name, x)
-    own: dict[str, Any] = {} if network is None else {"blocks": network.blocks, "sensors": network.scope.sensors.values()}
-    own |= {"tolerance": model.redundancy.given, "planar": model.planar}
-    document, faults = document_of(
-        model.name, model.gravity, model.bodies, joints, loads, parameters, contacts=contacts, off=off, **own
-    )
+    blocks, sensors = ((), ()) if network is None else (network.blocks, network.scope.sensors.values())
+    head = Head(model.name, model.gravity, parameters, model.redundancy.given, model.planar)
+    document, faults = document_of(head, Parts(model.bodies, joints, loads, contacts, blocks, sensors, off))
     if faults:
         raise ModelFileError(f"model {model.name!r}", faults)
     return document
@@ -219,23 +217,12 @@ def _checked(system: System, where: str, parameters: Any, *, drawn: bool = True)
     if not good:
         faults.append(Fault(f"system {system.name!r}", f"gravity is {gravity!r:.60}", "Give three finite numbers [m/s2]."))
         gravity = (0.0, 0.0, 0.0)
-    document, found = document_of(
-        str(system.name),
-        gravity,
-        system.bodies,
-        system.joints,
-        system.loads,
-        parameters,
-        drawn=drawn,
-        blocks=system.blocks,
-        sensors=system.sensors,
-        tolerance=system.tolerance,
-        planar=system.planar,
-        off=[part.name for part in system.inactive],
-        contacts=system.contacts,
-    )
-    if faults or found:
-        raise ModelFileError(where, [*faults, *found], "cannot be written")
+    off = [part.name for part in system.inactive]
+    parts = Parts(system.bodies, system.joints, system.loads, system.contacts, system.blocks, system.sensors, off)
+    head = Head(str(system.name), gravity, parameters, system.tolerance, system.planar)
+    document, unwritable = document_of(head, parts, drawn=drawn)
+    if faults or unwritable:
+        raise ModelFileError(where, [*faults, *unwritable], "cannot be written")
     return document
 
 

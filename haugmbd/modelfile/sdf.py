@@ -118,7 +118,7 @@ class Link:
 class Read:
     """The contents of a file: frames by their full names, links, joints as elements with their scope; what is ignored, and faults.
 
-    attached: what frames and joints are attached to;  canonical: the link that a model's frame is attached to;  found: global poses
+    attached: what frames and joints are attached to;  canonical: the link that a model's frame is attached to;  poses: of frames, global
     light: links that are read without mass
     folded: axes of joints that stand for two, see `_fold`;  of_model: joints whose axes are in the frame of their model
     """
@@ -131,7 +131,7 @@ class Read:
     joints: list[tuple[str, Element]] = field(default_factory=list)
     ignored: Counter[str] = field(default_factory=Counter)
     faults: list[Fault] = field(default_factory=list)
-    found: dict[str, Transform] = field(default_factory=dict)
+    poses: dict[str, Transform] = field(default_factory=dict)
     gravity: Array = field(default_factory=lambda: np.array(GRAVITY))
     name: str = ""
     attached: dict[str, str] = field(default_factory=dict)
@@ -225,10 +225,10 @@ def read_sdf(
         read.fault(top.line, f"<{top.tag}>", "it has no link", "Is the file whole?")
     _raise(read)
     if gravity is not None:
-        given = numbers(gravity)
-        if given is None or given.shape != (3,) or not np.isfinite(given).all():
+        components = numbers(gravity)
+        if components is None or components.shape != (3,) or not np.isfinite(components).all():
             raise UsageError(f"gravity = {gravity!r:.60} must be three finite numbers [m/s2].")
-        read.gravity = given
+        read.gravity = components
     k, meshes = read_stiffness(stop_stiffness), Meshes(path.parent, root)
     _fold(read)
     light = _light(read)
@@ -249,9 +249,11 @@ def _fold(read: Read) -> None:
         return
     ends = [_ends(read, scope, joint) for scope, joint in read.joints]
     for link in light:
+        # the link is the child of one joint and the parent of another one, and of no more
         touching = [n for n, pair in enumerate(ends) if link in pair]
         if len(touching) != 2 or ends[touching[0]][1] != link or ends[touching[1]][0] != link:  # noqa: PLR2004  from one to the next
             continue
+        # of these one is a slide, the other a hinge or a ball
         pair = [read.joints[n] for n in touching]
         kinds = [joint.attributes.get("type", "") for _, joint in pair]
         if (
@@ -261,18 +263,22 @@ def _fold(read: Read) -> None:
             or not _is_plain(pair)
         ):
             continue
+        # a hinge turns about the axis of the slide, in the same model
         turning = kinds[1] in TURNING or kinds[0] in TURNING
         (scope, first), (_, second) = pair
-        at = [_global(read, _full(one, joint.attributes.get("name", "")), joint.line, "joint") for one, joint in pair]
-        axes = [_axis(read, one, j, T, "axis", "joint").direction for (one, j), T in zip(pair, at, strict=True) if j.first("axis")]
+        at = [_global(read, _full(model, joint.attributes.get("name", "")), joint.line, "joint") for model, joint in pair]
+        axes = [
+            _axis(read, model, j, T, "axis", "joint").direction for (model, j), T in zip(pair, at, strict=True) if j.first("axis")
+        ]
         if len(axes) < 1 + turning or pair[0][0] != pair[1][0]:
             continue
         if turning and float(np.linalg.norm(np.cross(axes[0], axes[1]))) > ALIGNED:
             continue
+        # the joint that takes the place of both: parent of the first, child and the rest of the second
         kind = FOLDED[2 if turning else kinds.index("prismatic")]
-        parent = [one for one in first.children if one.tag == "parent"]
-        rest = [one for one in second.children if one.tag != "parent" and (turning or one.tag != "axis")]
-        axis = [] if turning else [one for joint in (first, second) for one in joint.all("axis")]
+        parent = first.all("parent")
+        rest = [child for child in second.children if child.tag != "parent" and (turning or child.tag != "axis")]
+        axis = [] if turning else [*first.all("axis"), *second.all("axis")]
         made = Element("joint", {"name": second.attributes.get("name", ""), "type": kind}, second.line, [*parent, *rest, *axis])
         read.folded[_full(scope, second.attributes.get("name", ""))] = axes[0]
         read.joints[touching[1]] = (scope, made)
@@ -287,10 +293,10 @@ def _is_plain(pair: list[tuple[str, Element]]) -> bool:
     for _, joint in pair:
         for axis in joint.all("axis"):
             limit = axis.first("limit")
-            ends = [] if limit is None else [one for one in limit.children if one.tag in ("lower", "upper")]
+            ends = [] if limit is None else [bound for bound in limit.children if bound.tag in ("lower", "upper")]
             if axis.first("dynamics") is not None or axis.first("mimic") is not None:
                 return False
-            if not all(_is_endless(_text(one)) for one in ends):
+            if not all(_is_endless(_text(bound)) for bound in ends):
                 return False
     return True
 
@@ -306,7 +312,7 @@ def _is_moved(system: System) -> bool:
 
 def _light(read: Read) -> frozenset[str]:
     """Return the links that have next to no mass, between joints that stand for one: they may give the link its motion."""
-    masses = {link: own.inertia.mass for link, own in read.links.items() if own.inertia is not None and not own.static}
+    masses = {link: part.inertia.mass for link, part in read.links.items() if part.inertia is not None and not part.static}
     total = sum(masses.values())
     return frozenset(link for link, mass in masses.items() if mass <= NO_MASS * total)
 
@@ -456,8 +462,8 @@ def _put(read: Read, scope: str, name: str, element: Element, relative_to: str, 
 
 def _relative(element: Element | None, scope: str, default: str) -> str:
     """Return the full name of the frame that a pose is relative to."""
-    given = "" if element is None else element.attributes.get("relative_to", "") or element.attributes.get("frame", "")
-    return default if not given else given if given == WORLD else _full(scope, given)
+    frame = "" if element is None else element.attributes.get("relative_to", "") or element.attributes.get("frame", "")
+    return default if not frame else frame if frame == WORLD else _full(scope, frame)
 
 
 def _read_frame(read: Read, element: Element, scope: str) -> None:
@@ -480,22 +486,22 @@ class Placed(NamedTuple):
 def _read_model(read: Read, element: Element, scope: str, outer: str, *, static: bool, placed: Placed | None = None) -> None:
     """Read a model into a scope; placed: by an include, whose pose and placement frame take the place of its own."""
     name = element.attributes.get("name", "")
-    where, given = f"model {name!r:.80}", element.first("pose")
+    where, pose_element = f"model {name!r:.80}", element.first("pose")
     _count(read, element, "model")
-    own, at = _full(scope, MODEL), Placed(None, "", "") if placed is None else placed
+    frame_of_model, at = _full(scope, MODEL), Placed(None, "", "") if placed is None else placed
     parent = _full(outer, MODEL) if outer else WORLD
-    pose = _pose(read, given, where) if at.pose is None else at.pose
+    pose = _pose(read, pose_element, where) if at.pose is None else at.pose
     frame = at.frame or ("" if at.pose is not None and placed is not None else element.attributes.get("placement_frame", ""))
-    relative = _relative(given, outer, parent) if at.pose is None else at.relative_to or parent
-    read.frames[own] = Place(element.line, relative, pose, _full(scope, frame) if frame and frame != MODEL else "")
+    relative = _relative(pose_element, outer, parent) if at.pose is None else at.relative_to or parent
+    read.frames[frame_of_model] = Place(element.line, relative, pose, _full(scope, frame) if frame and frame != MODEL else "")
     if scope:
-        read.frames.setdefault(scope, Place(element.line, own, IDENTITY))
+        read.frames.setdefault(scope, Place(element.line, frame_of_model, IDENTITY))
     canonical = element.attributes.get("canonical_link", "")
     if canonical:
-        read.canonical[own] = _full(scope, canonical)
+        read.canonical[frame_of_model] = _full(scope, canonical)
     _read_parts(read, element, scope, static=static or _true(element.first("static")))
-    if canonical and read.canonical[own] not in read.links:
-        what = f"its canonical_link is {canonical!r:.80}, which is no link of it{did_you_mean(read.canonical[own], read.links)}"
+    if canonical and read.canonical[frame_of_model] not in read.links:
+        what = f"its canonical_link is {canonical!r:.80}, which is no link of it{did_you_mean(read.canonical[frame_of_model], read.links)}"
         read.fault(element.line, where, what, "Give one of its links.")
     if len(read.links) > MAX_LINKS:
         read.fault(element.line, where, f"it has more than {MAX_LINKS} links", "Split it.")
@@ -509,11 +515,11 @@ def _read_parts(read: Read, element: Element, scope: str, *, static: bool) -> No
     for frame in element.all("frame"):
         _read_frame(read, frame, scope)
     for joint in element.all("joint"):
-        own = _name(read, joint, "joint")
+        name = _name(read, joint, "joint")
         at = joint.first("pose")
         child = _text(joint.first("child"))
         default = WORLD if child == WORLD else _full(scope, child)
-        full = _put(read, scope, own, joint, _relative(at, scope, default), _pose(read, at, f"joint {own!r}"))
+        full = _put(read, scope, name, joint, _relative(at, scope, default), _pose(read, at, f"joint {name!r}"))
         read.attached[full] = default
         if read.version < 1.05:  # noqa: PLR2004  the version
             read.of_model.add(full)
@@ -527,15 +533,15 @@ def _read_parts(read: Read, element: Element, scope: str, *, static: bool) -> No
 def _merge(read: Read, model: Element, scope: str, name: str, placed: Placed, *, static: bool) -> None:
     """Read the parts of an included model as those of the model that includes it."""
     proxy, where = f"_merged__{name}__model__", f"model {name!r:.80}"
-    own, given = _full(scope, proxy), model.first("pose")
+    proxy_frame, pose_element = _full(scope, proxy), model.first("pose")
     frame = placed.frame or ("" if placed.pose is not None else model.attributes.get("placement_frame", ""))
     relative = placed.relative_to or (_full(scope, MODEL) if scope else WORLD)
-    pose = _pose(read, given, where) if placed.pose is None else placed.pose
-    if own in read.frames:
+    pose = _pose(read, pose_element, where) if placed.pose is None else placed.pose
+    if proxy_frame in read.frames:
         read.fault(model.line, where, "the name is there twice", "Give each its own name.")
-    read.frames[own] = Place(model.line, relative, pose, _full(scope, frame) if frame and frame != MODEL else "")
+    read.frames[proxy_frame] = Place(model.line, relative, pose, _full(scope, frame) if frame and frame != MODEL else "")
     first = model.attributes.get("canonical_link", "") or next((link.attributes.get("name", "") for link in model.all("link")), "")
-    read.attached[own] = _full(scope, first) if first else relative
+    read.attached[proxy_frame] = _full(scope, first) if first else relative
     static = static or _true(model.first("static"))
     _read_parts(read, _beside(model, proxy, read.version < 1.05), scope, static=static)  # noqa: PLR2004  the version
 
@@ -682,15 +688,15 @@ def _read_include(read: Read, element: Element, scope: str, alone: bool, *, stat
     """Read the model of another file, which must be in the folder."""
     uri, line = _text(element.first("uri")), element.line
     read.includes += 1
-    found = _file_of(read, uri)
-    if found is None and uri.rstrip("/").rpartition("/")[2].lower() in WITHOUT_BODIES:
+    file = _file_of(read, uri)
+    if file is None and uri.rstrip("/").rpartition("/")[2].lower() in WITHOUT_BODIES:
         read.ignored[f"<include> of {uri!r:.120}, which has no moving part"] += 1
         return
-    if found is None or read.includes > MAX_INCLUDES or found in read.active:
-        read.fault(line, "<include>", *_why_not_included(read, uri, found))
+    if file is None or read.includes > MAX_INCLUDES or file in read.active:
+        read.fault(line, "<include>", *_why_not_included(read, uri, file))
         return
     before = read.version
-    top = _document(read, found)
+    top = _document(read, file)
     read.version = _version(top)
     models = top.all("model")
     shown = sorted({child.tag for child in top.children if child.tag in NOT_MOVED})
@@ -699,13 +705,13 @@ def _read_include(read: Read, element: Element, scope: str, alone: bool, *, stat
         read.ignored[f"<include> of {uri!r:.120}, which has no model: {', '.join(shown)}"] += 1
         return
     if len(models) != 1:
-        read.fault(line, "<include>", f"{str(found)!r} has {len(models)} models", "Include a file with one model.")
+        read.fault(line, "<include>", f"{str(file)!r} has {len(models)} models", "Include a file with one model.")
         return
-    read.active.append(found)
+    read.active.append(file)
     name = _text(element.first("name")) or models[0].attributes.get("name", "") or f"model at line {line}"
-    given = element.first("pose")
-    pose = None if given is None else _pose(read, given, f"include {name!r}")
-    placed = Placed(pose, _relative(given, scope, ""), _text(element.first("placement_frame")))
+    pose_element = element.first("pose")
+    pose = None if pose_element is None else _pose(read, pose_element, f"include {name!r}")
+    placed = Placed(pose, _relative(pose_element, scope, ""), _text(element.first("placement_frame")))
     if placed.frame and pose is None:
         read.fault(line, f"include {name!r}", "it has a placement_frame and no <pose>", "Give its <pose>.")
     if any(child.tag == "experimental:params" for child in element.children):
@@ -721,10 +727,10 @@ def _read_include(read: Read, element: Element, scope: str, alone: bool, *, stat
     read.version = before
 
 
-def _why_not_included(read: Read, uri: str, found: FilePath | None) -> tuple[str, str]:
+def _why_not_included(read: Read, uri: str, file: FilePath | None) -> tuple[str, str]:
     """Return why a file is not included, and what to do."""
     put = "Put the model into that folder as NAME/model.sdf, or give folder=."
-    if found is not None and found in read.active:
+    if file is not None and file in read.active:
         return "it includes itself", "Remove it."
     if read.includes > MAX_INCLUDES:
         return f"it is one of more than {MAX_INCLUDES} includes", "Split the file."
@@ -770,28 +776,28 @@ def _named_file(folder: FilePath) -> str:
         named = parse_xml(read_bounded(config, MAX_BYTES), texts=True).all("sdf") if config.is_file() else []
     except (UsageError, ModelFileError):
         named = []
-    return max(((_version(one), _text(one)) for one in named if _text(one)), default=(0.0, "model.sdf"))[1]
+    return max(((_version(file), _text(file)) for file in named if _text(file)), default=(0.0, "model.sdf"))[1]
 
 
 def _global(read: Read, name: str, line: int, where: str) -> Transform:
     """Return the global pose of a frame; a fault for one that is not there, or that stands on itself."""
     chain, seen = list[str](), set[str]()
-    while name != WORLD and name not in read.found:
+    while name != WORLD and name not in read.poses:
         if name in seen or name not in read.frames:
             what = f"the frame {name!r:.80} stands on itself" if name in seen else _missing(read, name)
             read.fault(line, where, what, "Give a frame, a link or a joint of the model.")
-            read.found[name] = IDENTITY
+            read.poses[name] = IDENTITY
             break
         seen.add(name)
         chain.append(name)
         name = read.frames[name].relative_to
-    at = read.found.get(name, IDENTITY)
+    at = read.poses.get(name, IDENTITY)
     for each in reversed(chain):
-        if each not in read.found:
-            own = read.frames[each]
-            inside = _inside(read, own.placement, each, where) if own.placement else IDENTITY
-            read.found[each] = at @ own.pose @ inside.inverse()
-        at = read.found[each]
+        if each not in read.poses:
+            frame = read.frames[each]
+            inside = _inside(read, frame.placement, each, where) if frame.placement else IDENTITY
+            read.poses[each] = at @ frame.pose @ inside.inverse()
+        at = read.poses[each]
     return at
 
 
@@ -887,21 +893,21 @@ def _frame(body: Body, pose: Transform) -> Frame:
 
 def _ends(read: Read, scope: str, joint: Element) -> tuple[str, str]:
     """Return the links of a joint, parent and child."""
-    found = []
+    links = []
     for key in ("parent", "child"):
         end, where = joint.first(key), f"joint {joint.attributes.get('name', '')!r:.80}"
         name = _text(end) or ("" if end is None else _text(end.first("link")))
         if not name:
             read.fault(joint.line, where, f"it has no {key}", f"Give <{key}>link</{key}>.")
-        found.append(WORLD if name in (WORLD, "") else _link_of(read, _full(scope, name), joint.line, where))
-    return found[0], found[1]
+        links.append(WORLD if name in (WORLD, "") else _link_of(read, _full(scope, name), joint.line, where))
+    return links[0], links[1]
 
 
 def _leaders(read: Read, ends: list[tuple[str, str]], merge_fixed: bool) -> dict[str, str]:
     """Return the first link of the group of each link; the world for links that are fixed to it."""
     groups = Groups([WORLD, *read.links])
     order = {link: k for k, link in enumerate((WORLD, *read.links))}
-    pairs = [(WORLD, link) for link, own in read.links.items() if own.static]
+    pairs = [(WORLD, link) for link, properties in read.links.items() if properties.static]
     for (_, joint), pair in zip(read.joints, ends, strict=True):
         if joint.attributes.get("type") == "fixed" and merge_fixed:
             pairs.append(pair)
@@ -917,10 +923,10 @@ def _body(
     """Add the body of a group of links, with the axes of its first one."""
     base, parts, shapes = at[leader], [], list[Shape]()
     for link in members:
-        own, pose = read.links[link].inertia, base.inverse() @ at[link]
+        inertia, pose = read.links[link].inertia, base.inverse() @ at[link]
         shapes += [shape.placed(pose.r, pose.A) for shape in drawn[link] if shape is not None]
-        if own is not None:
-            parts.append(own.placed(pose.r + pose.A @ own.center, pose.A))
+        if inertia is not None:
+            parts.append(inertia.placed(pose.r + pose.A @ inertia.center, pose.A))
     whole = parts[0] if len(parts) == 1 else combine(parts)
     if read.light.issuperset(members):
         whole = MassProperties(0.0, np.zeros(3), whole.center)
@@ -932,10 +938,10 @@ def _body(
     read.faults += [Fault(where, fault.what, fault.remedy) for fault in body.faults()]
     system.add(body)
     for link in members:
-        own = read.links[link].inertia
-        if read.links[link].weightless and own is not None and read.gravity.any():
-            point = at[link].r + at[link].A @ own.center
-            system.add(PointForce(f"{link} without gravity", body, point=point, force=-own.mass * read.gravity))
+        inertia = read.links[link].inertia
+        if read.links[link].weightless and inertia is not None and read.gravity.any():
+            point = at[link].r + at[link].A @ inertia.center
+            system.add(PointForce(f"{link} without gravity", body, point=point, force=-inertia.mass * read.gravity))
     return body
 
 
@@ -957,44 +963,52 @@ def _add_joint(read: Read, system: System, scope: str, joint: Element, ends: tup
         return
     at = _global(read, name, joint.line, where) if name in read.frames else IDENTITY
     if kind in FOLDED:
-        along = read.folded[name]
-        i, j = (j, i) if kind == FOLDED[1] else (i, j)
-        joint_of = CJ if kind == FOLDED[2] else PointOnLine
-        system.add(joint_of(name, i, j, point=at.r, axis=along))
+        system.add(_folded_joint(name, kind, ends, at, read.folded[name]))
         return
     axes = [_axis(read, scope, joint, at, key, where) for key in ("axis", "axis2") if joint.first(key) is not None]
     if not axes and kind not in ("fixed", "ball"):
         read.fault(joint.line, where, "it has no <axis>", "Give its direction, <axis><xyz>.")
         return
-    made: list[Joint] = []
-    if kind in TURNING:
-        made = [RJ(name, i, j, point=at.r, axis=axes[0].direction)]
-    elif kind in SLIDING:
-        made = [TJ(name, i, j, point=at.r, axis=axes[0].direction)]
-    elif kind == "ball":
-        made = [SJ(name, i, j, point=at.r)]
-    elif kind == "fixed":
-        made = [Fixed(name, i, j, point=at.r)]
-    elif kind == "screw":
-        slide = CJ(name, i, j, point=at.r, axis=axes[0].direction)
-        made = [slide, Screw(f"{name} thread", slide, pitch=_pitch(read, joint, where))]
-    elif len(axes) == len(TWO_AXES):
-        made = [UJ(name, i, j, point=at.r, axis_i=axes[0].direction, axis_j=axes[1].direction)]
-    else:
-        read.fault(joint.line, where, f"a {kind} joint needs <axis> and <axis2>", "Give both.")
+    parts = _joint_parts(read, joint, name, ends, at, axes)
+    faults = [Fault(f"line {joint.line}, {f.where}", f.what, f.remedy) for part in parts for f in part.faults()]
+    read.faults += faults
+    if faults or not parts:
         return
-    before = len(read.faults)
-    read.faults += [Fault(f"line {joint.line}, {f.where}", f.what, f.remedy) for part in made for f in part.faults()]
-    if len(read.faults) > before:
-        return
-    for part in made:
+    for part in parts:
         system.add(part)
     if kind in (*TURNING, *SLIDING):
-        _add_loads(system, name, made[0], axes[0], kind in TURNING, stops, limited=kind != "continuous")
+        _add_loads(system, name, parts[0], axes[0], kind in TURNING, stops, limited=kind != "continuous")
     elif any(axis.damping or axis.stiffness or np.isfinite(axis.limits).any() for axis in axes):
         read.ignored[f"damping, springs and limits of {kind} joints"] += 1
     read.ignored.update({"joint friction": sum(axis.friction != 0.0 for axis in axes)})
     read.ignored += Counter()
+
+
+def _folded_joint(name: str, kind: str, ends: tuple[Body, Body], at: Transform, axis: Array) -> Joint:
+    """Return the joint that stands for two, with its axis, global: a point on a line whose line is that of the slide, or a CJ."""
+    i, j = ends[::-1] if kind == FOLDED[1] else ends
+    joint_of = CJ if kind == FOLDED[2] else PointOnLine
+    return joint_of(name, i, j, point=at.r, axis=axis)
+
+
+def _joint_parts(read: Read, joint: Element, name: str, ends: tuple[Body, Body], at: Transform, axes: list[Axis]) -> list[Joint]:
+    """Return the joint, and the coupling of a screw; none, with a fault, if an axis is missing."""
+    (i, j), kind, where = ends, joint.attributes.get("type", ""), f"joint {name!r:.80}"
+    if kind in TURNING:
+        return [RJ(name, i, j, point=at.r, axis=axes[0].direction)]
+    if kind in SLIDING:
+        return [TJ(name, i, j, point=at.r, axis=axes[0].direction)]
+    if kind == "ball":
+        return [SJ(name, i, j, point=at.r)]
+    if kind == "fixed":
+        return [Fixed(name, i, j, point=at.r)]
+    if kind == "screw":
+        slide = CJ(name, i, j, point=at.r, axis=axes[0].direction)
+        return [slide, Screw(f"{name} thread", slide, pitch=_pitch(read, joint, where))]
+    if len(axes) == len(TWO_AXES):
+        return [UJ(name, i, j, point=at.r, axis_i=axes[0].direction, axis_j=axes[1].direction)]
+    read.fault(joint.line, where, f"a {kind} joint needs <axis> and <axis2>", "Give both.")
+    return []
 
 
 def _add_loads(system: System, name: str, joint: Joint, axis: Axis, turns: bool, stops: list[Limit], *, limited: bool) -> None:
@@ -1011,9 +1025,9 @@ def _add_loads(system: System, name: str, joint: Joint, axis: Axis, turns: bool,
 
 def _pitch(read: Read, joint: Element, where: str) -> float:
     """Return the displacement of one turn [m]; thread_pitch counts turns of one metre, and against the axis."""
-    given = joint.first("screw_thread_pitch")
-    if given is not None:
-        return _number(read, given, where, 1.0)
+    turn = joint.first("screw_thread_pitch")
+    if turn is not None:
+        return _number(read, turn, where, 1.0)
     pitch = _number(read, joint.first("thread_pitch"), where, 1.0)
     return -2.0 * np.pi / pitch if pitch else np.nan
 
@@ -1023,13 +1037,13 @@ def _axis(read: Read, scope: str, joint: Element, at: Transform, key: str, where
     element = joint.first(key)
     assert element is not None
     _count(read, element, "axis")
-    given, dynamics, limit = (element.first(tag) for tag in ("xyz", "dynamics", "limit"))
-    xyz = _numbers(read, given, (3,), where, (0.0, 0.0, 1.0))
+    direction, dynamics, limit = (element.first(tag) for tag in ("xyz", "dynamics", "limit"))
+    xyz = _numbers(read, direction, (3,), where, (0.0, 0.0, 1.0))
     size = float(np.linalg.norm(xyz))
     if not 1e-100 < size < 1e100:  # noqa: PLR2004  a direction
         read.fault(element.line, where, f"its axis is {xyz.tolist()}", "Give a direction that is not zero.")
         xyz, size = np.array((0.0, 0.0, 1.0)), 1.0
-    inside = "" if given is None else given.attributes.get("expressed_in", "")
+    inside = "" if direction is None else direction.attributes.get("expressed_in", "")
     A = at.A
     if inside:
         A = np.eye(3) if inside == WORLD else _global(read, _full(scope, inside), element.line, where).A

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -56,52 +56,67 @@ Parameters = Mapping[str, float]
 Document = dict[str, Any]
 
 
-def document_of(
-    name: str,
-    gravity: Any,
-    bodies: Sequence[Body],
-    joints: Sequence[Joint],
-    loads: Sequence[ForceElement],
-    parameters: Parameters,
-    *,
-    drawn: bool = True,
-    blocks: Iterable[Block] = (),
-    sensors: Iterable[Sensor] = (),
-    tolerance: float | None = None,
-    planar: str | None = None,
-    contacts: Iterable[Contact] = (),
-    off: Iterable[str] = (),
-) -> tuple[Document, list[Fault]]:
-    """Return the document, and the faults of parts that a file cannot hold;  drawn: with shapes;  off: names of parts that are."""
-    faults: list[Fault] = []
-    places = {load.name: [_first(bodies, load.parts()), _first(joints, load.parts())] for load in loads if load.parts()}
-    joints = [*joints, *(load.rope for load in loads if isinstance(load, SlackRope))]  # as they were added
-    loads = [load for load in loads if not isinstance(load, SlackRope | MassInTime)]  # those of bodies are written with them
-    made = {id(part) for load in loads for part in load.parts()}  # the element makes them again
-    bodies, joints = [body for body in bodies if id(body) not in made], [joint for joint in joints if id(joint) not in made]
+class Head(NamedTuple):
+    """What stands at the head of a document: name, gravity, parameters, and the choices of a system."""
 
-    def texts(parts: Iterable[Any], where: Callable[[Any], str], text: Callable[[Any, Parameters], Any]) -> list[Any]:
-        found = []
-        for part in parts:
+    name: str
+    gravity: Any
+    parameters: Parameters
+    tolerance: float | None
+    planar: str | None
+
+    def text(self, off: Iterable[str]) -> Document:
+        """Return the head as it is written;  off: names of parts that are."""
+        head: Document = {"format": FORMAT, "name": self.name, "gravity": np.asarray(self.gravity, dtype=np.float64).tolist()}
+        if self.tolerance is not None:
+            head["tolerance"] = float(self.tolerance)
+        if self.planar is not None:
+            head["planar"] = self.planar
+        names = sorted(off)
+        if names:
+            head["off"] = names
+        if self.parameters:
+            head["parameters"] = dict(self.parameters)
+        return head
+
+
+class Parts(NamedTuple):
+    """The parts of a system, and the names of those that are off."""
+
+    bodies: Sequence[Body]
+    joints: Sequence[Joint]
+    loads: Sequence[ForceElement]
+    contacts: Iterable[Contact]
+    blocks: Iterable[Block]
+    sensors: Iterable[Sensor]
+    off: Iterable[str]
+
+
+def document_of(head: Head, parts: Parts, *, drawn: bool = True) -> tuple[Document, list[Fault]]:
+    """Return the document, and the faults of parts that a file cannot hold;  drawn: with shapes."""
+    faults: list[Fault] = []
+    # parts that a load has made are left out, and their places are kept: the load makes them again
+    places = {
+        load.name: [_first(ends, load.parts()) for ends in (parts.bodies, parts.joints)] for load in parts.loads if load.parts()
+    }
+    joints = [*parts.joints, *(load.rope for load in parts.loads if isinstance(load, SlackRope))]  # as they were added
+    loads = [load for load in parts.loads if not isinstance(load, SlackRope | MassInTime)]  # those of bodies are written with them
+    made = {id(part) for load in loads for part in load.parts()}
+    bodies, joints = [body for body in parts.bodies if id(body) not in made], [joint for joint in joints if id(joint) not in made]
+
+    def texts(group: Iterable[Any], where: Callable[[Any], str], text: Callable[[Any, Parameters], Any]) -> list[Any]:
+        written = []
+        for part in group:
             try:
-                own = part.faults()
-                faults.extend(own)
-                if not own:
-                    found.append(text(part, parameters))
+                faults_of_part = part.faults()
+                faults.extend(faults_of_part)
+                if not faults_of_part:
+                    written.append(text(part, head.parameters))
             except Unwritable as error:
                 faults.append(unwritable(where(part), error))
-        return found
+        return written
 
-    document: Document = {"format": FORMAT, "name": name, "gravity": np.asarray(gravity, dtype=np.float64).tolist()}
-    if tolerance is not None:
-        document["tolerance"] = float(tolerance)
-    if planar is not None:
-        document["planar"] = planar
-    names = sorted(off)
-    if names:
-        document["off"] = names
-    if parameters:
-        document["parameters"] = dict(parameters)
+    document = head.text(parts.off)
     faults.extend(fault for body in bodies if body.is_ground for fault in body.faults())
     ground = [shape for body in bodies if body.is_ground and drawn for shape in body.shape]
     if ground:
@@ -111,21 +126,23 @@ def document_of(
     document["loads"] = texts(loads, lambda load: load.where, load_text)
     for entry in document["loads"]:
         entry |= {"place": places[entry["name"]]} if entry["name"] in places else {}
-    own_contacts = texts(contacts, lambda contact: contact.where, contact_text)
-    if own_contacts:
-        document["contacts"] = own_contacts
-    own_blocks = texts(blocks, lambda block: block.where, block_text)
-    if own_blocks:
-        document["blocks"] = own_blocks
-    own_sensors = []
+    others = {
+        "contacts": texts(parts.contacts, lambda contact: contact.where, contact_text),
+        "blocks": texts(parts.blocks, lambda block: block.where, block_text),
+        "sensors": _sensor_texts(parts.sensors, faults),
+    }
+    return document | {section: entries for section, entries in others.items() if entries}, faults
+
+
+def _sensor_texts(sensors: Iterable[Sensor], faults: list[Fault]) -> list[Document]:
+    """Return the sensors; a fault for each that a file cannot hold."""
+    texts = []
     for sensor in sensors:
         try:
-            own_sensors.append(sensor_text(sensor))
+            texts.append(sensor_text(sensor))
         except Unwritable as error:
             faults.append(unwritable(f"sensor {sensor.name!r}", error))
-    if own_sensors:
-        document["sensors"] = own_sensors
-    return document, faults
+    return texts
 
 
 def contact_text(contact: Contact, parameters: Parameters) -> Document:
@@ -154,9 +171,9 @@ def sensor_text(sensor: Sensor) -> Document:
     return {"name": sensor.name, **code_name(sensor.function), **({"unit": sensor.unit} if sensor.unit else {})}
 
 
-def _first(parts: Sequence[Body | Joint], own: Sequence[Body | Joint]) -> int:
+def _first(parts: Sequence[Body | Joint], made: Sequence[Body | Joint]) -> int:
     """Return the place of the first part that is one of a load's own."""
-    mine = {id(part) for part in own}
+    mine = {id(part) for part in made}
     return next(k for k, part in enumerate(parts) if id(part) in mine)
 
 

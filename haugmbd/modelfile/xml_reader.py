@@ -115,6 +115,12 @@ def parse_xml(data: bytes, *, depth: int = MAX_DEPTH, elements: int = MAX_ELEMEN
         parser.CharacterDataHandler = lambda text: parts.setdefault(id(stack[-1]), []).append(text)
     for name in ("StartDoctypeDeclHandler", "EntityDeclHandler", "UnparsedEntityDeclHandler", "ExternalEntityRefHandler"):
         setattr(parser, name, refuse)
+    _run_parser(parser, data)
+    return top.children[0]
+
+
+def _run_parser(parser: expat.XMLParserType, data: bytes) -> None:
+    """Parse the data. Raise UsageError, with the line where the parser knows it, if they are not XML."""
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
@@ -123,4 +129,3 @@ def parse_xml(data: bytes, *, depth: int = MAX_DEPTH, elements: int = MAX_ELEMEN
         if isinstance(error, UsageError):
             raise
         raise UsageError(f"it is not XML that can be read: {error}") from None
-    return top.children[0]

@@ -115,7 +115,7 @@ def load(result: HasQuantities, name: str, *, what: str | None = None, ax: Axes 
         If the element or the quantity does not exist.
     """
     history = known(result).load(name)
-    what = what or next(own for own in ("force", "torque", "forces", "power") if own in history.quantities)
+    what = what or next(quantity for quantity in ("force", "torque", "forces", "power") if quantity in history.quantities)
     if what not in history.quantities:
         raise UsageError(f"what is {what!r}: load {name!r} has {', '.join(map(repr, history.quantities))}.")
     lines = {key: (history.t, series) for key, series in columns_of(history, what).items()}
@@ -293,8 +293,8 @@ def quantities(
             raise UsageError(f"over = {over!r} is a vector of {len(xs)} numbers: say which, such as {xs[0].text!r}.")
         x, xlabel, span = reader.values(xs[0]), over, None
     ax = axes(ax)
-    draw(ax, {one.text: (x, reader.values(one)) for one in outputs}, label)
-    words = ", ".join(one.text for one in outputs)
+    draw(ax, {output.text: (x, reader.values(output)) for output in outputs}, label)
+    words = ", ".join(output.text for output in outputs)
     return finish(ax, f"{words} over {'time' if over == 't' else over}", xlabel, words if len(outputs) == 1 else "", span=span)
 
 
@@ -422,20 +422,20 @@ def reactions(
     if not is_one_of(quantity, FORCES):
         raise UsageError(f"quantity is {quantity!r}: give 'force' or 'torque'.")
     whole: Any = known(result)
-    found = whole.reaction(joint, on=on, frame=frame)
-    values: Array = getattr(found, quantity)
-    unique = found.unique[:3] if quantity == "force" else found.unique[3:]
-    names = [part if own else f"{part} (not unique)" for part, own in zip("xyz", unique, strict=True)]
+    reaction = whole.reaction(joint, on=on, frame=frame)
+    values: Array = getattr(reaction, quantity)
+    unique = reaction.unique[:3] if quantity == "force" else reaction.unique[3:]
+    names = [part if is_unique else f"{part} (not unique)" for part, is_unique in zip("xyz", unique, strict=True)]
     ax = axes(ax)
-    lines = {name: (found.t, values[:, k]) for k, name in enumerate(names)}
+    lines = {name: (reaction.t, values[:, k]) for k, name in enumerate(names)}
     magnitude = "magnitude" if all(unique) else "magnitude (not unique)"
-    drawn = draw(ax, lines | {magnitude: (found.t, np.linalg.norm(values, axis=1))}, label, strong=magnitude)
-    size = float(np.nanmax(np.abs(found.force), initial=0.0))
+    drawn = draw(ax, lines | {magnitude: (reaction.t, np.linalg.norm(values, axis=1))}, label, strong=magnitude)
+    size = float(np.nanmax(np.abs(reaction.force), initial=0.0))
     noise = 1e-12 * size * (1.0 if quantity == "force" else whole._pieces()[0].model.length)
-    finish(ax, f"{joint}: {quantity} on {found.body}, {frame} frame", "t [s]", FORCES[quantity], span=found.t, noise=noise)
+    finish(ax, f"{joint}: {quantity} on {reaction.body}, {frame} frame", "t [s]", FORCES[quantity], span=reaction.t, noise=noise)
     if not all(unique):
         others = [getattr(piece, quantity) for piece in _both_rules(whole, joint, on, frame)]
-        _draw_bands(ax, found.t, [values, *others], unique, [line.get_color() for line in drawn])
+        _draw_bands(ax, reaction.t, [values, *others], unique, [line.get_color() for line in drawn])
     return ax
 
 
@@ -526,13 +526,13 @@ def violation(
         raise UsageError(f"by is {by!r}: give 'joint' or 'row'.")
     model: Model = whole.model if changes_structure(whole._pieces()) else whole._pieces()[0].model
     rows = np.abs(whole.violation(level, by="row"))
-    units = list(dict.fromkeys(one.unit for one in model.labels))
+    units = list(dict.fromkeys(row.unit for row in model.labels))
     scale, unit = (np.ones(model.nc), units[0]) if len(units) == 1 else (row_scales(model), "")
     gaps = rows / scale
     if by == "joint":
         lines = {name: np.linalg.norm(gaps[:, entry.rows], axis=1) for name, entry in model.joints.items()}
     else:
-        lines = {f"{one.joint}, row {k} {one.kind}": gaps[:, k] for k, one in enumerate(model.labels)}
+        lines = {f"{row.joint}, row {k} {row.kind}": gaps[:, k] for k, row in enumerate(model.labels)}
     lines, note = largest(lines)
     ax = axes(ax)
     t = np.concatenate([piece.t for piece in whole._pieces()])
@@ -546,8 +546,8 @@ def violation(
         rounding = ROUNDING_OF_ROWS * (model.length if unit == "m" else 1.0)
         if not any(text.get_text() == "rounding" for text in ax.texts):  # an overlay has the band already
             ax.axhspan(FLOOR / 10.0, rounding, facecolor="#888888", alpha=0.15, linewidth=0.0, zorder=0.5)
-            place = ax.get_yaxis_transform()
-            ax.text(0.995, rounding, "rounding", transform=place, ha="right", va="top", fontsize="x-small", color="#888888")
+            transform = ax.get_yaxis_transform()
+            ax.text(0.995, rounding, "rounding", transform=transform, ha="right", va="top", fontsize="x-small", color="#888888")
     return ax
 
 

@@ -48,8 +48,8 @@ class BrowserError(HaugmbdError, RuntimeError):
 
 def find_chromium() -> str | None:
     """Return the path of an installed Chromium or Chrome, None if there is none; the variable HAUGMBD_CHROMIUM comes first."""
-    given = os.environ.get("HAUGMBD_CHROMIUM")
-    return given if given else next((path for name in NAMES if (path := shutil.which(name))), None)
+    named = os.environ.get("HAUGMBD_CHROMIUM")
+    return named if named else next((path for name in NAMES if (path := shutil.which(name))), None)
 
 
 class Chromium:
@@ -125,11 +125,11 @@ class Chromium:
 
     def evaluate(self, expression: str) -> Any:
         """Return the value of an expression in the page, of a promise when it is kept. Raise BrowserError if it throws."""
-        found = self.send("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True, userGesture=True)
-        if "exceptionDetails" in found:
-            details = found["exceptionDetails"]
+        reply = self.send("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True, userGesture=True)
+        if "exceptionDetails" in reply:
+            details = reply["exceptionDetails"]
             raise BrowserError(details.get("exception", {}).get("description") or details["text"])
-        return found["result"].get("value")
+        return reply["result"].get("value")
 
     def resize(self, width: int, height: int, scale: float = 1.0, *, mobile: bool = False) -> None:
         """Give the page another size [CSS pixels]."""

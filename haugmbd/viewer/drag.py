@@ -80,9 +80,9 @@ class Drag:
 
     def _slider(self, q: Coordinate) -> Slider:
         limits = [load.joint_range() for load in self.system.loads]
-        own = next((x for x in limits if x is not None and x.coordinate.joint is q.joint and x.coordinate.what == q.what), None)
+        limit = next((x for x in limits if x is not None and x.coordinate.joint is q.joint and x.coordinate.what == q.what), None)
         far = pi if q.turns else self.length
-        low, high = (q.q0 - far, q.q0 + far) if own is None else (max(own.lower, q.q0 - far), min(own.upper, q.q0 + far))
+        low, high = (q.q0 - far, q.q0 + far) if limit is None else (max(limit.lower, q.q0 - far), min(limit.upper, q.q0 + far))
         several = len(q.joint.freedoms or ()) > 1
         return Slider(q, q.label if several else q.joint.name, low, high, "rad" if q.turns else "m")
 
@@ -133,12 +133,12 @@ class Drag:
             model = self.system.compile(check_pose=False)
         # The state of the model with these drivers has their angles, which go through any number of turns.
         start = _like(model.state(), self.state) if self._held is None else self._held
-        found = assemble(model, start).state
-        moved = float(np.linalg.norm(found.r - start.r, axis=1).max())
-        turned = 2.0 * np.arccos(np.clip(np.abs(np.sum(found.p * start.p, axis=1)).min(), 0.0, 1.0))
+        closed = assemble(model, start).state
+        moved = float(np.linalg.norm(closed.r - start.r, axis=1).max())
+        turned = 2.0 * np.arccos(np.clip(np.abs(np.sum(closed.p * start.p, axis=1)).min(), 0.0, 1.0))
         if moved > NEAR * self.length or turned > NEAR:
             raise UsageError("the mechanism would leave its branch.")
-        return _at_rest(found)
+        return _at_rest(closed)
 
     def told(self) -> str:
         """Return the values, with their units."""
@@ -175,16 +175,16 @@ def _like(state: State, pose: State) -> State:
 
 def _independent(system: System, model: Any, length: float) -> list[Coordinate]:
     """Return independent coordinates of joints, those of hinges and slides first."""
-    found = [
+    coordinates = [
         Coordinate(joint, what, number)
         for joint in system.joints
-        for what, ways in coordinates_of(joint).items()
-        for number in range(1, len(ways) + 1)
+        for what, axes in coordinates_of(joint).items()
+        for number in range(1, len(axes) + 1)
         if what in (ANGLE, DISPLACEMENT)
     ]
-    if not found:
+    if not coordinates:
         return []
-    drivers = [Held(f"slider {k}", {q: 1.0}, q.q0) for k, q in enumerate(found)]
+    drivers = [Held(f"slider {k}", {q: 1.0}, q.q0) for k, q in enumerate(coordinates)]
     scale = np.tile(np.repeat([1.0, 1.0 / length], 3), model.nb)
     Z = _null_space(evaluate(model, model.state()).Phi_q.toarray() * scale)
     if not Z.shape[1]:
@@ -192,15 +192,17 @@ def _independent(system: System, model: Any, length: float) -> list[Coordinate]:
     with _added(system, drivers):
         driven = system.compile(check_pose=False)
     rows = [driven.joints[driver.name].rows[0] for driver in drivers]
-    units = np.array([length if q.turns else 1.0 for q in found])[:, None]
+    units = np.array([length if q.turns else 1.0 for q in coordinates])[:, None]
     J = units * (evaluate(driven, driven.state()).Phi_q.toarray()[rows] * scale) @ Z
-    weight = np.array([1.0 if len(q.joint.freedoms or ()) == 1 else SHARED for q in found])
+    weight = np.array([1.0 if len(q.joint.freedoms or ()) == 1 else SHARED for q in coordinates])
     chosen: list[int] = []
     left = J.copy()
     for _ in range(min(Z.shape[1], MOST_SLIDERS)):
         sizes = weight * np.linalg.norm(left, axis=1)
         usable = [
-            k for k in range(len(found)) if k not in chosen and sizes[k] > INDEPENDENT * max(float(np.linalg.norm(J[k])), 1e-300)
+            k
+            for k in range(len(coordinates))
+            if k not in chosen and sizes[k] > INDEPENDENT * max(float(np.linalg.norm(J[k])), 1e-300)
         ]
         if not usable or float(sizes[usable].max()) <= INDEPENDENT:
             break
@@ -208,7 +210,7 @@ def _independent(system: System, model: Any, length: float) -> list[Coordinate]:
         chosen.append(best)
         e = left[best] / np.linalg.norm(left[best])
         left = left - np.outer(left @ e, e)
-    return [found[k] for k in sorted(chosen)]
+    return [coordinates[k] for k in sorted(chosen)]
 
 
 def _null_space(J: Array) -> Array:

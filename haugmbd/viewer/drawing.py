@@ -55,11 +55,7 @@ class Drawing:
         size = size_of(mechanism, frames.r[0], frames.p[0])
         shapes = shapes_of(mechanism, size)
         look = view(mechanism, frames, size, shapes)
-        self.center, eye, up = (np.array(look[key]) for key in ("center", "eye", "up"))
-        right = np.cross(up, eye)
-        right /= np.linalg.norm(right)
-        self.view = np.stack([right, np.cross(eye, right), eye])
-        self.distance = FAR * float(look["radius"])
+        self._look_from(look)
         parts = [[triangles_of(shape, MOST_TRIANGLES) for shape in some] for some in shapes]
         self.bodies = [np.concatenate([np.zeros((0, 3, 3)), *some]) for some in parts]
         colors = [
@@ -71,30 +67,41 @@ class Drawing:
         self.rod_width = ROD_WIDTH * rod_radius(mechanism, size)
         steel = np.tile(rgba(STEEL), (len(self.rods) * len(BAR), 1))
         self.colors = np.concatenate([np.zeros((0, 4)), *colors, steel])
+        self.size, self.glyph = size, rod_radius(mechanism, size) / GLYPH
         self.figure = pyplot.figure(figsize=SIZE, layout="none")
         self.axes = self.figure.add_axes((0.0, 0.0, 1.0, 0.93))
         self.axes.set_aspect("equal")
         self.axes.axis("off")
         self._ground(look, lines)
         self.surfaces = self.axes.add_collection(poly(np.zeros((1, 3, 2)), linewidths=0.3))
+        self._add_marks()
+        self.title = self.figure.suptitle("", y=0.985, fontsize=12, parse_math=False)
+        self._limit(look)
+
+    def _look_from(self, look: dict[str, Any]) -> None:
+        """Place the eye: the rows of `view` are the directions to the right, upwards, and towards the viewer."""
+        self.center, eye, up = (np.array(look[key]) for key in ("center", "eye", "up"))
+        right = np.cross(up, eye)
+        right /= np.linalg.norm(right)
+        self.view = np.stack([right, np.cross(eye, right), eye])
+        self.distance = FAR * float(look["radius"])
+
+    def _add_marks(self) -> None:
+        """Add the lines and patches of joints, springs, limits and planes of contacts, which `place` moves."""
         (self.dots,) = self.axes.plot([], [], "o", color="#333d47", markeredgecolor="white", markersize=6, zorder=3)
         self.springs = [
             (load, self.axes.plot([], [], "-", color="#5f7d95", linewidth=1.8, zorder=2)[0]) for load in self._springs()
         ]
-        self.glyph = rod_radius(mechanism, size) / GLYPH
         self.limits = [
             (line, self.axes.plot([], [], "-", color=POINTER if line.pointer else PLANE, linewidth=1.4, zorder=2.5)[0])
-            for load in mechanism.loads
+            for load in self.mechanism.loads
             for line in load.lines
         ]
-        self.size = size
         self.planes = [
             (contact, self.axes.fill([0.0], [0.0], facecolor=PLANE, edgecolor=PLANE, alpha=FAINT, linewidth=1.2, zorder=0.5)[0])
             for contact in self.mechanism.contacts
             if contact.more["plane"]
         ]
-        self.title = self.figure.suptitle("", y=0.985, fontsize=12, parse_math=False)
-        self._limit(look)
 
     def _springs(self) -> list[LinePart]:
         """Return the springs and dampers between two points."""

@@ -75,8 +75,8 @@ class JointPart:
 
     def data(self) -> dict[str, Any]:
         """Return the joint as the page reads it."""
-        places = {"s_i": self.s_i, "p_i": from_rotation_matrix(self.A_i), "s_j": self.s_j, "p_j": from_rotation_matrix(self.A_j)}
-        exact: dict[str, Any] = {key: [float(x) for x in value] for key, value in places.items()}
+        frames = {"s_i": self.s_i, "p_i": from_rotation_matrix(self.A_i), "s_j": self.s_j, "p_j": from_rotation_matrix(self.A_j)}
+        exact: dict[str, Any] = {key: [float(x) for x in value] for key, value in frames.items()}
         rods = {"rods": [rod.data() for rod in self.rods]} if self.rods else {}
         return {"name": self.name, "kind": self.kind, "glyph": self.glyph, "i": self.i, "j": self.j, **exact, **rods}
 
@@ -139,17 +139,17 @@ class Mechanism:
         ends += [
             (contact.j, contact.s_j) for contact in self.contacts if contact.more["radius"] == 0.0 and not contact.more["shapes"]
         ]
-        found: list[list[Any]] = [[] for _ in self.bodies]
+        points_of: list[list[Any]] = [[] for _ in self.bodies]
         for k, s in ends:
-            found[k].append(s)
-        return [np.array(points).reshape(-1, 3) for points in found]
+            points_of[k].append(s)
+        return [np.array(points).reshape(-1, 3) for points in points_of]
 
 
 def of_model(model: Model, contacts: Iterable[Contact] = ()) -> Mechanism:
     """Return the parts of a compiled model."""
     state, number = model.state(), {name: k for k, name in enumerate(model.body_names)}
-    place = {id(body): k for k, body in enumerate(model.bodies)}
-    joints = tuple(joint_part(e.part, place) for e in model.joints.values())
+    numbers = {id(body): k for k, body in enumerate(model.bodies)}
+    joints = tuple(joint_part(e.part, numbers) for e in model.joints.values())
     loads = tuple(part for entry in model.loads for part in load_parts(entry.load, number))
     pressed = forces_on_planes(model.force_elements)
     touching = (*contact_parts(contacts, number), *map(plane_part, pressed, repeat(number)))
@@ -166,7 +166,7 @@ def of_model(model: Model, contacts: Iterable[Contact] = ()) -> Mechanism:
         np.array(model.gravity),
         tuple(body.shape for body in model.bodies),
         tuple(body.solid for body in model.bodies),
-        tuple(surface for e in model.joints.values() for surface in surfaces_of(e.part, place)),
+        tuple(surface for e in model.joints.values() for surface in surfaces_of(e.part, numbers)),
     )
 
 
@@ -240,9 +240,9 @@ def surfaces_of(joint: Joint, number: Mapping[int, int]) -> list[tuple[int, Shap
     its slips, from which R is their sum.
     """
     rows = rows_of(joint)
-    found: list[tuple[int, Shape]] = []
+    surfaces: list[tuple[int, Shape]] = []
     for row in (row for row in rows if isinstance(row, AxisDistance)):
-        slips = [one for one in rows if isinstance(one, CurvedSlip) and (one.i, one.j) == (row.i, row.j)]
+        slips = [slip for slip in rows if isinstance(slip, CurvedSlip) and (slip.i, slip.j) == (row.i, row.j)]
         if id(row.i) not in number or not slips or not np.isfinite([row.length, slips[0].contact]).all():
             continue
         inside, radius = slips[0].contact > 0.0, row.length + slips[0].contact
@@ -253,9 +253,9 @@ def surfaces_of(joint: Joint, number: Mapping[int, int]) -> list[tuple[int, Shap
             surface: Shape = Cylinder(outer, LONG * radius, inner_radius=inner, center=near, axis=row.h_bar_i)
         else:
             surface = Sphere(radius * (1.0 + APART if inside else 1.0 - APART), center=row.s_bar_i)
-        found.append((number[id(row.i)], surface))
-    found += [(number[id(p.i)], strip_of(p)) for p in rows if isinstance(p, CurveDistance) and id(p.i) in number]
-    return found
+        surfaces.append((number[id(row.i)], surface))
+    surfaces += [(number[id(p.i)], strip_of(p)) for p in rows if isinstance(p, CurveDistance) and id(p.i) in number]
+    return surfaces
 
 
 def strip_of(row: CurveDistance) -> Shape:
@@ -306,7 +306,7 @@ def glyph_of(kind: str, freedoms: Any, rows: tuple[Primitive, ...]) -> str:
     turns = [freedom for freedom in freedoms if freedom.kind.value == "turn"]
     slides = [freedom for freedom in freedoms if freedom.kind.value == "slide"]
     balls = [freedom for freedom in freedoms if freedom.kind.value == "ball"]
-    known = {
+    glyphs = {
         (0, 0, 0): "fixed",
         (1, 0, 0): "revolute",
         (1, 1, 0): "cylindrical",
@@ -321,7 +321,7 @@ def glyph_of(kind: str, freedoms: Any, rows: tuple[Primitive, ...]) -> str:
         (1, 3, 0): "orientation",
         (2, 3, 0): "orientation",
     }
-    return known.get((len(turns), len(slides), len(balls)), "general")
+    return glyphs.get((len(turns), len(slides), len(balls)), "general")
 
 
 def load_parts(load: ForceElement, number: dict[str, int]) -> list[LinePart]:

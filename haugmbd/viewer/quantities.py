@@ -137,8 +137,8 @@ def unique_reactions(model: Model) -> list[list[bool]]:
     if not model.redundancy.dropped:
         return [[True, True]] * len(model.joints)
     report = mobility(model)
-    known = [report.reaction(name).unique for name in model.joints]
-    return [[all(unique[:3]), all(unique[3:])] for unique in known]
+    unique_of_joints = [report.reaction(name).unique for name in model.joints]
+    return [[all(unique[:3]), all(unique[3:])] for unique in unique_of_joints]
 
 
 # The plots of joints, drivers, loads and sensors in the page: titles, names of the lines, and their columns.
@@ -219,11 +219,11 @@ class PlotTable:
     def sensors(self) -> list[Plot]:
         """Return the plots of the sensors that were recorded with the run."""
         plots = []
-        for one in self.result._recorded().values():
-            values = one.value.reshape(len(one.value), -1)[self.states]
+        for sensor in self.result._recorded().values():
+            values = sensor.value.reshape(len(sensor.value), -1)[self.states]
             if 0 < values.shape[1] <= MOST_COMPONENTS:
-                names = [one.name] if one.value.ndim == 1 else [str(k + 1) for k in range(values.shape[1])]
-                plots.append(self.add(f"sensor {one.name}{f' [{one.unit}]' if one.unit else ''}", names, values))
+                names = [sensor.name] if sensor.value.ndim == 1 else [str(k + 1) for k in range(values.shape[1])]
+                plots.append(self.add(f"sensor {sensor.name}{f' [{sensor.unit}]' if sensor.unit else ''}", names, values))
         return plots
 
     def loads(self) -> dict[str, list[Plot]]:
@@ -231,7 +231,7 @@ class PlotTable:
         entries = self.some.model.loads
         if len(self.some.t) * len(entries) > MOST_ANGLES:
             return {}
-        found: dict[str, list[Plot]] = {}
+        plots: dict[str, list[Plot]] = {}
         for name in (entry.load.name for entry in entries):
             try:
                 history = self.some.load(name)
@@ -239,7 +239,7 @@ class PlotTable:
                 self.notes.append(f"load {name!r}: {str(error).splitlines()[0]}")
                 continue
             values = {what: columns_of(history, what) for what in LETTERS if what in history.quantities}
-            found[name] = [
+            plots[name] = [
                 self.add(
                     f"{what} [{history.unit(what)}]",
                     LETTERS[what] if what in columns else list(columns),
@@ -248,4 +248,4 @@ class PlotTable:
                 for what, columns in values.items()
                 if len(columns) <= MOST_COMPONENTS
             ]
-        return found
+        return plots

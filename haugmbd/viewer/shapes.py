@@ -421,10 +421,10 @@ def shapes_of(mechanism: Mechanism, size: float) -> list[tuple[DrawnShape, ...]]
     """Return what is drawn of each body, body frames."""
     rod = rod_radius(mechanism, size)
     drawn: list[tuple[DrawnShape, ...]] = []
-    for k, given in enumerate(mechanism.shapes):
+    for k, parts in enumerate(mechanism.shapes):
         shapes: list[DrawnShape] = []
-        for one in given:
-            shapes += _default(mechanism, k, size, rod) if isinstance(one, type(...)) else [converted(one, size, rod)]
+        for part in parts:
+            shapes += _default(mechanism, k, size, rod) if isinstance(part, type(...)) else [converted(part, size, rod)]
         points = mechanism.points(k)
         drawn.append(tuple(_clear(shape, points, size, rod) for shape in shapes))
     for k, surface in mechanism.surfaces:

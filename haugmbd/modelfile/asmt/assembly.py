@@ -195,13 +195,7 @@ def assembly_of(root: Record, length: float) -> Assembly:
     if not made.name:
         made.fault(root.line, "assembly", "it has no name", "Give a record Name: the paths of markers begin with it.")
     made.pose = _pose(made, root, where)
-    for key in ("Velocity3D", "Omega3D"):
-        size = float(np.abs(_numbers(made, root.first(key), (3,), where)).max())
-        if size > STILL:
-            what = f"its {key} is not zero ({size:.3g}): the assembly is the ground"
-            made.fault(root.line, where, what, f"Give the {key} of its parts.")
-        elif size > 0.0:
-            made.ignored[f"{key} of the assembly, {size:.2g}, which is rounding"] += 1
+    _check_still(made, root, where)
     gravity = root.first("ConstantGravity")
     made.gravity = length * _numbers(made, gravity, (3,), where)
     _read_markers(made, root, "", where)
@@ -216,6 +210,24 @@ def assembly_of(root: Record, length: float) -> Assembly:
     sets = root.first("ConstraintSets")
     if sets is not None:
         _read_sets(made, sets)
+    _read_loads(made, root, where)
+    _note_unread(made, root)
+    return made
+
+
+def _check_still(made: Assembly, root: Record, where: str) -> None:
+    """Record a fault for an assembly that moves: it is the ground; a velocity of the size of rounding is ignored."""
+    for key in ("Velocity3D", "Omega3D"):
+        size = float(np.abs(_numbers(made, root.first(key), (3,), where)).max())
+        if size > STILL:
+            what = f"its {key} is not zero ({size:.3g}): the assembly is the ground"
+            made.fault(root.line, where, what, f"Give the {key} of its parts.")
+        elif size > 0.0:
+            made.ignored[f"{key} of the assembly, {size:.2g}, which is rounding"] += 1
+
+
+def _read_loads(made: Assembly, root: Record, where: str) -> None:
+    """Read the forces between two markers; a fault for each load of another kind."""
     for key in ("ForceTorques", "ForcesTorques"):
         for record in _below(root, key):
             if record.text == "InLineForceTorque":
@@ -223,13 +235,16 @@ def assembly_of(root: Record, length: float) -> Assembly:
                 continue
             what = f"the load {_name(record) or record.text!r} ({record.text}) cannot be read"
             made.fault(record.line, where, what, "Remove it, and add a PointForce or a Torque to the system.")
+
+
+def _note_unread(made: Assembly, root: Record) -> None:
+    """Count the records that are not read, for the report."""
     for key, note in NOT_READ.items():
         if root.first(key) is not None and root.first(key).children:  # type: ignore[union-attr]
             made.ignored[note] += 1
     for record in root.children:
         if record.text not in (*READ, *READ_TOO):
             made.ignored[f"the record {record.text[:40]!r}"] += 1
-    return made
 
 
 def _count_unread(made: Assembly, record: Record, kind: str) -> None:

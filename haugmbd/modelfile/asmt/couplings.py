@@ -64,8 +64,8 @@ def _gear(name: str, i: Frame, j: Frame, r_i: float, r_j: float, joints: list[Jo
         raise UsageError(
             "the markers of a GearJoint are on one axis: which way its wheels turn is not known; add a Gear to the system"
         )
-    for _, one, two in _through_carrier(i.body, j.body, joints):
-        a, b = (_turning(joint, end, end.A[:, 2], at_origin=True) for joint, end in ((one, i), (two, j)))
+    for _, joint_i, joint_j in _through_carrier(i.body, j.body, joints):
+        a, b = (_turning(joint, end, end.A[:, 2], at_origin=True) for joint, end in ((joint_i, i), (joint_j, j)))
         if a is not None and b is not None:
             return Gear(name, a.coordinate, b.coordinate, ratio=-(r_i * a.sense) / (r_j * b.sense))
     raise UsageError("the wheels of a GearJoint need hinges on a common carrier, along z of its markers")
@@ -74,13 +74,13 @@ def _gear(name: str, i: Frame, j: Frame, r_i: float, r_j: float, joints: list[Jo
 def _rack(name: str, i: Frame, j: Frame, radius: float, joints: list[Joint]) -> Joint:
     """Return a RackPinion of the slide of the rack and the hinge of the pinion."""
     same = _parallel("RackPinionJoint", i, j)
-    for _, one, two in _through_carrier(i.body, j.body, joints):
-        x, theta = _sliding(one, i, i.A[:, 0]), _turning(two, j, j.A[:, 2], at_origin=True)
-        if type(one) is TJ and x is not None and theta is not None:
+    for _, joint_i, joint_j in _through_carrier(i.body, j.body, joints):
+        x, theta = _sliding(joint_i, i, i.A[:, 0]), _turning(joint_j, j, j.A[:, 2], at_origin=True)
+        if type(joint_i) is TJ and x is not None and theta is not None:
             return RackPinion(name, theta.coordinate, x.coordinate, radius=radius * same * theta.sense * x.sense)
     reversed_too = any(
-        type(two) is TJ and _turning(one, i, i.A[:, 2], at_origin=True) is not None
-        for _, one, two in _through_carrier(i.body, j.body, joints)
+        type(joint_j) is TJ and _turning(joint_i, i, i.A[:, 2], at_origin=True) is not None
+        for _, joint_i, joint_j in _through_carrier(i.body, j.body, joints)
     )
     if reversed_too:
         raise UsageError(
@@ -95,7 +95,7 @@ def _screw(name: str, i: Frame, j: Frame, pitch: float, joints: list[Joint]) -> 
     """Return a Screw, a RackPinion or a Coupling of the turning and the sliding about one axis."""
     same = _parallel("ScrewJoint", i, j)
     ways = [[(joint, j, same)] for joint in joints if {joint.i, joint.j} == {i.body, j.body}]
-    ways += [[(one, i, -1.0), (two, j, same)] for _, one, two in _through_carrier(i.body, j.body, joints)]
+    ways += [[(joint_i, i, -1.0), (joint_j, j, same)] for _, joint_i, joint_j in _through_carrier(i.body, j.body, joints)]
     for steps in ways:
         turns, slides = [], []
         for joint, end, sign in steps:
@@ -114,11 +114,11 @@ def _screw(name: str, i: Frame, j: Frame, pitch: float, joints: list[Joint]) -> 
 
 def _lead(name: str, turns: list[Term], slides: list[Term], pitch: float) -> Joint:
     """Return the coupling  sum of displacements = pitch / 2 pi * sum of angles."""
-    (theta, sense), (z, way) = turns[0], slides[0]
+    (theta, sense_theta), (z, sense_z) = turns[0], slides[0]
     if len(turns) == len(slides) == 1:
         if theta.joint is z.joint:
-            return Screw(name, theta.joint, pitch=pitch * sense * way)
-        return RackPinion(name, theta, z, radius=pitch / (2.0 * pi) * sense * way)
+            return Screw(name, theta.joint, pitch=pitch * sense_theta * sense_z)
+        return RackPinion(name, theta, z, radius=pitch / (2.0 * pi) * sense_theta * sense_z)
     terms: dict[Joint | Coordinate, float] = {one.coordinate: one.sense for one in slides}
     return Coupling(name, terms | {one.coordinate: -pitch / (2.0 * pi) * one.sense for one in turns})
 
@@ -142,20 +142,22 @@ def _turning(joint: Joint, end: Frame, axis: Array, *, at_origin: bool) -> Term 
 
     at_origin: the axis of the joint must go through the origin of the marker
     """
-    own = _own(joint, end)
-    if type(joint) not in (RJ, CJ) or not _along(own, axis):
+    axis_frame = _own(joint, end)
+    if type(joint) not in (RJ, CJ) or not _along(axis_frame, axis):
         return None
-    if at_origin and _distance(end.point, own.A[:, 2], own.point) > ALIGNED * (1.0 + float(np.linalg.norm(own.s_bar))):
+    if at_origin and _distance(end.point, axis_frame.A[:, 2], axis_frame.point) > ALIGNED * (
+        1.0 + float(np.linalg.norm(axis_frame.s_bar))
+    ):
         return None
-    return Term(joint.coordinate(ANGLE), _sense(joint, end, own, axis))
+    return Term(joint.coordinate(ANGLE), _sense(joint, end, axis_frame, axis))
 
 
 def _sliding(joint: Joint, end: Frame, axis: Array) -> Term | None:
     """Return the displacement of the body of a marker against the other one of a joint, along an axis; None if it has none."""
-    own = _own(joint, end)
-    if type(joint) not in (TJ, CJ) or not _along(own, axis):
+    axis_frame = _own(joint, end)
+    if type(joint) not in (TJ, CJ) or not _along(axis_frame, axis):
         return None
-    return Term(joint.coordinate(DISPLACEMENT), _sense(joint, end, own, axis))
+    return Term(joint.coordinate(DISPLACEMENT), _sense(joint, end, axis_frame, axis))
 
 
 def _own(joint: Joint, end: Frame) -> Frame:
@@ -163,9 +165,9 @@ def _own(joint: Joint, end: Frame) -> Frame:
     return joint.frame_j if joint.j is end.body else joint.frame_i
 
 
-def _sense(joint: Joint, end: Frame, own: Frame, axis: Array) -> float:
+def _sense(joint: Joint, end: Frame, axis_frame: Frame, axis: Array) -> float:
     """Return the sign of the motion of the body of a marker along its axis in the coordinate of a joint."""
-    return float(np.sign(own.A[:, 2] @ axis)) * (1.0 if joint.j is end.body else -1.0)
+    return float(np.sign(axis_frame.A[:, 2] @ axis)) * (1.0 if joint.j is end.body else -1.0)
 
 
 def _parallel(kind: str, i: Frame, j: Frame) -> float:

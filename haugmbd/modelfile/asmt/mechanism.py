@@ -74,7 +74,7 @@ def mechanism(made: Assembly, merge_fixed: bool) -> Built:
             what = f"its type {joint.type!r} cannot be read: it is one of curves or surfaces"
             made.fault(joint.line, f"joint {joint.name!r}", what, REPLACE)
     ends = [(joint.line, f"joint {joint.name!r}", joint.markers) for joint in made.joints.values() if joint.type not in OF_CURVES]
-    ends += [(one.line, f"motion {one.name!r}", one.markers) for one in made.general_motions]
+    ends += [(general.line, f"motion {general.name!r}", general.markers) for general in made.general_motions]
     ends += [(load.line, f"load {load.name!r}", load.markers) for load in made.loads]
     for line, where, markers in ends:
         for key, path in zip(("MarkerI", "MarkerJ"), markers, strict=True):
@@ -135,9 +135,9 @@ def _pose_of(made: Assembly, part: str) -> Transform:
     return made.pose if part == GROUND else made.parts[part].pose
 
 
-def _check_circle(made: Assembly, joint: AsmtJoint, one: Transform, two: Transform) -> None:
+def _check_circle(made: Assembly, joint: AsmtJoint, before: Transform, after: Transform) -> None:
     """Record a fault if a circle of fixed joints does not close."""
-    gap = max(float(np.abs(one.r - two.r).max()), float(np.abs(one.A - two.A).max()))
+    gap = max(float(np.abs(before.r - after.r).max()), float(np.abs(before.A - after.A).max()))
     if gap > 1e3 * OPEN:
         what = f"the fixed joints of a circle contradict each other by {gap:.3g} (m or rad)"
         made.fault(joint.line, f"joint {joint.name!r}", what, "Remove one of them, or move its markers.")
@@ -184,9 +184,9 @@ def _common(made: Assembly, places: dict[str, PartPlace], parts: list[str]) -> M
     """Return the common inertia of parts in the axes of the first one; None if none has mass."""
     solids = []
     for part in parts:
-        own, pose = made.parts[part].inertia, places[part].pose
-        if own is not None:
-            solids.append(own.placed(pose.r + pose.A @ own.center, pose.A))
+        inertia, pose = made.parts[part].inertia, places[part].pose
+        if inertia is not None:
+            solids.append(inertia.placed(pose.r + pose.A @ inertia.center, pose.A))
     return None if not solids else solids[0] if len(solids) == 1 else combine(solids)
 
 
@@ -196,8 +196,8 @@ def _body(made: Assembly, leader: str, inertia: MassProperties, shapes: tuple[Sh
     A, arm = part.pose.A, part.pose.A @ inertia.center
     v = part.velocity + cross(part.omega, arm)
     p = euler_parameters.from_rotation_matrix(A)
-    place = {"r": part.pose.r + arm, "p": p, "v": v, "omega_bar": A.T @ part.omega}
-    body = Body(leader, inertia.mass, inertia.J_bar, shape=shapes or ..., **place)
+    motion = {"r": part.pose.r + arm, "p": p, "v": v, "omega_bar": A.T @ part.omega}
+    body = Body(leader, inertia.mass, inertia.J_bar, shape=shapes or ..., **motion)
     for fault in body.faults():
         made.faults.append(Fault(at_line(part.line, fault.where), fault.what, fault.remedy))
     return body
@@ -222,9 +222,9 @@ def _add_joint(made: Assembly, built: Built, bodies: dict[str, Body], joint: Asm
     if joint.type in LINKED and not is_rounding(joint.values.get("distanceIJ", 0.0), 1.0):  # as a distance of 1 m is written
         parts = linked(joint, ends)
         built.substituted.append(f"{where}: its distance from an axis became the link {parts[0].name!r} without mass")
-        for one in parts:
-            made.faults += [Fault(at_line(joint.line, fault.where), fault.what, fault.remedy) for fault in one.faults()]
-            built.system.add(one)
+        for link in parts:
+            made.faults += [Fault(at_line(joint.line, fault.where), fault.what, fault.remedy) for fault in link.faults()]
+            built.system.add(link)
         return
     try:
         if joint.type in COUPLED:
@@ -282,7 +282,7 @@ def _moving(end: Frame) -> Array:
 def _drop_joint(made: Assembly, built: Built, joint: AsmtJoint, ends: tuple[Frame, Frame]) -> None:
     """Leave out a joint between parts that are fixed to each other, where it holds; record a fault where it does not."""
     where, on = f"joint {joint.name!r}", ends[0].body.name
-    own = {made.markers[path].part for path in joint.markers}
+    on_parts = {made.markers[path].part for path in joint.markers}
     if joint.markers[0] == joint.markers[1]:
         made.fault(joint.line, where, f"both its markers are {joint.markers[0]!r}, on {on!r}", "Give markers of parts that move.")
         return
@@ -291,8 +291,8 @@ def _drop_joint(made: Assembly, built: Built, joint: AsmtJoint, ends: tuple[Fram
     except UsageError as error:
         made.fault(joint.line, where, str(error).rstrip("."), REPLACE)
         return
-    parts = " and ".join(repr(part) if part else "the assembly" for part in sorted(own))
-    if len(own) == 1:  # no motion of the mechanism can close or open it
+    parts = " and ".join(repr(part) if part else "the assembly" for part in sorted(on_parts))
+    if len(on_parts) == 1:  # no motion of the mechanism can close or open it
         told = built.dropped if gap <= HOLDS else built.warnings
         told.append(
             f"{where}: both its markers are on {parts}, open by {gap:.2g} (m or rad), which no motion changes: it is left out"
@@ -323,9 +323,9 @@ def _gap(joint: AsmtJoint, ends: tuple[Frame, Frame]) -> float:
 
 def _add_motion(made: Assembly, built: Built, motion: AsmtMotion) -> None:
     """Add a driver, or record why it cannot be."""
-    where, known = f"motion {motion.name!r}", {joint.name: joint for joint in built.system.joints}
-    if motion.joint not in known:
-        what = f"there is no joint {motion.joint!r:.60} that moves{did_you_mean(motion.joint, known)}"
+    where, moving_joints = f"motion {motion.name!r}", {joint.name: joint for joint in built.system.joints}
+    if motion.joint not in moving_joints:
+        what = f"there is no joint {motion.joint!r:.60} that moves{did_you_mean(motion.joint, moving_joints)}"
         made.fault(motion.line, where, what, "Give MotionJoint the path /Assembly/Joint.")
         return
     turns = motion.type == "RotationalMotion"
@@ -334,9 +334,9 @@ def _add_motion(made: Assembly, built: Built, motion: AsmtMotion) -> None:
     except UsageError as error:
         made.fault(motion.line, where, str(error).rstrip("."), "Give a formula of time.")
         return
-    name = motion.name if motion.name not in known else f"{motion.name} (motion)"
+    name = motion.name if motion.name not in moving_joints else f"{motion.name} (motion)"
     kind = RotationDriver if turns else TranslationDriver
-    driver = kind(name, known[motion.joint], f)
+    driver = kind(name, moving_joints[motion.joint], f)
     for fault in driver.faults():
         made.faults.append(Fault(at_line(motion.line, fault.where), fault.what, fault.remedy))
     built.system.add(driver)
@@ -346,7 +346,9 @@ def _add_warnings(made: Assembly, built: Built) -> None:
     """Append what is doubtful about masses and units."""
     unit = UNIT.J_bar * made.length**2
     solids = [part.inertia for part in made.parts.values()]
-    if solids and all(own is not None and own.mass == 1.0 and np.allclose(own.J_bar, unit, rtol=1e-9, atol=0.0) for own in solids):
+    if solids and all(
+        solid is not None and solid.mass == 1.0 and np.allclose(solid.J_bar, unit, rtol=1e-9, atol=0.0) for solid in solids
+    ):
         note = "every part has mass 1 and moments (1, 1, 1), as FreeCAD writes them: they are not the masses of the parts"
         built.warnings.append(f"{note}; `kinematics` does not use them")
     size = max((float(np.abs(part.pose.r).max()) for part in made.parts.values()), default=0.0)

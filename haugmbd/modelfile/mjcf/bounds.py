@@ -193,17 +193,17 @@ def _is_include(element: Element) -> bool:
 
 def _included(check: Check, path: Path) -> list[Path]:
     """Return a file and all that it includes. A fault for a file that is included twice, which MuJoCo refuses."""
-    found, waiting = [path], [path]
+    files, waiting = [path], [path]
     while waiting:
         here = waiting.pop()
         for element in check.top(here).below():
             if not _is_include(element) or "file" not in element.attributes:
                 continue
             for inside in _named(check, element, "file", here, (path.parent, here.parent)):
-                if inside.is_file() and inside not in found:
-                    found.append(inside)
+                if inside.is_file() and inside not in files:
+                    files.append(inside)
                     waiting.append(inside)
-    return found
+    return files
 
 
 def _folders(elements: list[tuple[Path, Element]]) -> list[str]:
@@ -246,9 +246,9 @@ def _weigh(check: Check, element: Element, here: Path, path: Path) -> None:
 def _named(check: Check, element: Element, key: str, here: Path, places: tuple[Path, ...]) -> list[Path]:
     """Return the paths of a file that an element names, from all places; a fault if one of them is outside of the folder."""
     name = element.attributes[key]
-    found = {place: _inside(place, name, check.root) for place in dict.fromkeys(places)}
-    inside = [path for path in found.values() if path is not None]
-    if len(inside) < len(found):
+    paths = {folder: _inside(folder, name, check.root) for folder in dict.fromkeys(places)}
+    inside = [path for path in paths.values() if path is not None]
+    if len(inside) < len(paths):
         what = f"it names {name!r:.120}, outside of the folder"
         remedy = f"Files must be in {str(check.root)!r} or below it: move them there, or give folder=."
         check.fault(here, element, what, remedy)
@@ -256,22 +256,22 @@ def _named(check: Check, element: Element, key: str, here: Path, places: tuple[P
     return list(dict.fromkeys(inside))
 
 
-def _inside(place: Path, name: str, root: Path) -> Path | None:
+def _inside(folder: Path, name: str, root: Path) -> Path | None:
     """Return the path of a named file; None if it is outside of the root folder, as the system finds it, or as its text says.
 
     MuJoCo shortens a/../b to b whatever a is, and takes a backslash for a slash.
     """
-    found = None
+    first = None
     for text in (name, name.replace("\\", "/")):
         try:
-            path = (place / text).resolve()
-            plain = Path(os.path.normpath(place.resolve() / text))
+            path = (folder / text).resolve()
+            plain = Path(os.path.normpath(folder.resolve() / text))
         except (OSError, ValueError, RuntimeError):
             return None
         if not (path.is_relative_to(root) and plain.is_relative_to(root)):
             return None
-        found = found or path
-    return found
+        first = first or path
+    return first
 
 
 def _check_counts(check: Check, top: Element, here: Path) -> None:
@@ -360,8 +360,8 @@ def _expanded(check: Check, path: Path, files: list[Path], models: dict[str, Mad
 def _file_of(element: Element, places: tuple[Path, ...], files: list[Path]) -> Path | None:
     """Return the file, of those that were found, that an include reads; None if there is none, which MuJoCo refuses."""
     name = element.attributes.get("file", "").replace("\\", "/")
-    known = {file.resolve(): file for file in files}
-    return next((known[x] for x in ((place / name).resolve() for place in places) if x in known), None)
+    by_path = {file.resolve(): file for file in files}
+    return next((by_path[x] for x in ((folder / name).resolve() for folder in places) if x in by_path), None)
 
 
 def _own(done: Open, models: dict[str, Made], parts: dict[str, Made], total: Made) -> Made:
@@ -382,22 +382,22 @@ def _own(done: Open, models: dict[str, Made], parts: dict[str, Made], total: Mad
 
 def _numbers(text: str) -> list[float]:
     """Return the numbers of an attribute; infinity for what is none, or is no number that a model can have."""
-    found = []
+    values = []
     for word in text.split():
         try:
             x = number(word)
         except ValueError:
             x = float("inf")
-        found.append(x if isfinite(x) else float("inf"))
-    return found or [1.0]
+        values.append(x if isfinite(x) else float("inf"))
+    return values or [1.0]
 
 
 def _bytes(text: str) -> float:
     """Return a size such as 100M in bytes; infinity for a text that is not a size."""
-    found = SIZED.fullmatch(text.strip())
-    if found is None or found.group(1).upper() not in ("", *UNITS):
+    match = SIZED.fullmatch(text.strip())
+    if match is None or match.group(1).upper() not in ("", *UNITS):
         return float("inf")
     try:
-        return number(text.strip().rstrip("".join(UNITS) + "".join(UNITS).lower()).strip()) * UNITS.get(found.group(1).upper(), 1.0)
+        return number(text.strip().rstrip("".join(UNITS) + "".join(UNITS).lower()).strip()) * UNITS.get(match.group(1).upper(), 1.0)
     except ValueError:
         return float("inf")

@@ -3,6 +3,7 @@ r"""read_mjcf: a model of MuJoCo as a System."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -10,10 +11,10 @@ from haugmbd.bodies.frame import Frame
 from haugmbd.choices import check_flags
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import ModelFileError
-from haugmbd.modelfile.imports import OPEN, ImportReport, LoopClosure, add_stops, close_joints, read_stiffness
+from haugmbd.modelfile.imports import OPEN, Closed, ImportReport, LoopClosure, add_stops, close_joints, read_stiffness
 from haugmbd.modelfile.mjcf.couplings import limits_of, other_limits, put_followers
 from haugmbd.modelfile.mjcf.engine import HINGE, SLIDE, Engine, compile_file, ignored, refused
-from haugmbd.modelfile.mjcf.mechanism import mechanism
+from haugmbd.modelfile.mjcf.mechanism import Built, mechanism
 from haugmbd.simulation.results.io.paths import path_of
 from haugmbd.system.system import System
 from haugmbd.tolerances import check_tolerance
@@ -95,23 +96,36 @@ def read_mjcf(
     built.system.tolerance = tolerance
     done = close_joints(built.system, bool(built.closures), close)
     stops = add_stops(limits_of(engine, built.placed), built.system, done.system, read_stiffness(stop_stiffness))
+    report = _report(str(path), engine, built, done)
+    unread = (
+        *([without] if without else []),
+        *ignored(engine, stops=stop_stiffness is not None),
+        *report.ignored,
+        *stops.ignored,
+        *other_limits(engine, built.placed),
+    )
+    done.system.import_report = replace(
+        report,
+        substituted=(*note, *report.substituted, *stops.substituted),
+        ignored=unread,
+        warnings=(*report.warnings, *stops.warnings),
+    )
+    return done.system
+
+
+def _report(source: str, engine: Engine, built: Built, done: Closed) -> ImportReport:
+    """Return the report of a mechanism that was read and closed, without what compiling and stops substituted and ignored."""
     bodies = {body.name: body for body in done.system.bodies}
     unknown = (float("nan"), float("nan"))
-    done.system.import_report = ImportReport(
-        source=str(path),
+    return ImportReport(
+        source=source,
         links=engine.m.nbody - 1,
         joints=engine.m.njnt + len(built.closures),
         body_of={name: body for name, (body, _) in built.where.items() if name != "world"},
         q=_coordinates(engine),
         frames={name: Frame(bodies[body], at.r, at.A) for name, (body, at) in built.where.items() if name != "world"},
-        substituted=(*note, *built.substituted, *stops.substituted),
-        ignored=(
-            *([without] if without else []),
-            *ignored(engine, stops=stop_stiffness is not None),
-            *built.ignored,
-            *stops.ignored,
-            *other_limits(engine, built.placed),
-        ),
+        substituted=tuple(built.substituted),
+        ignored=tuple(built.ignored),
         loops=tuple(
             LoopClosure(name, kind, "MJCF", *done.gaps.get(name, unknown))
             for name, kind in built.closures.items()
@@ -120,11 +134,10 @@ def read_mjcf(
         iterations=done.iterations,
         closed=done.closed,
         degrees_of_freedom=done.degrees_of_freedom,
-        warnings=(*built.warnings, *done.warnings, *stops.warnings),
+        warnings=(*built.warnings, *done.warnings),
         word="body",
         nothing_moves="No body of the file has a joint: give it <freejoint/> or another one.",
     )
-    return done.system
 
 
 def _coordinates(engine: Engine) -> dict[str, Any]:

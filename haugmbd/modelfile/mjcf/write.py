@@ -13,11 +13,13 @@ frames  those of the bodies; angles in radians
 from __future__ import annotations
 
 from pathlib import Path as FilePath
+from typing import NamedTuple
 
 import numpy as np
 
 from haugmbd.bodies.shapes import Box, Capsule, Cylinder, Ellipsoid, Shape, Sphere
 from haugmbd.compiled.array_types import Array
+from haugmbd.constraints.joint import Joint
 from haugmbd.deprecated import check_keywords
 from haugmbd.errors import Fault, ModelFileError
 from haugmbd.forces.base import ForceElement
@@ -46,7 +48,7 @@ from haugmbd.modelfile.exports import (
 from haugmbd.modelfile.imports import FAR
 from haugmbd.modelfile.mjcf.equalities import REMEDY, equality
 from haugmbd.modelfile.mjcf.rates import rates_of
-from haugmbd.modelfile.mjcf.write_tendons import Strings, carriage, equality_faults, pull, tie
+from haugmbd.modelfile.mjcf.write_tendons import Carriage, Strings, carriage, equality_faults, pull, tie
 from haugmbd.system.system import System
 
 TREE = (RJ, TJ, SJ, CJ, UJ, Planar, PointOnLine, PointInPlane, Fixed)
@@ -109,44 +111,68 @@ def write_mjcf(system: System, path: str | FilePath, *, leave_out: bool = False)
     loads = [load for load in loads_in_tree(held, cut, REMEDY, faults) if not pull(strings, load, system.ground, branches, undrawn)]
     springs = _springs(loads, undrawn, faults)
     cut = [joint for joint in cut if not tie(strings, joint, branches)]
-    inside: dict[int, list[str]] = {id(body): [] for body in system.bodies}
-    rates: dict[int, list[float]] = {id(body): [] for body in system.bodies}
+    tree = _Tree({id(body): [] for body in system.bodies}, {id(body): [] for body in system.bodies})
     names = {id(body): body.name for body in system.bodies} | {id(system.ground): "world"}
     mass = sum(body.mass for body in system.bodies[1:])
     carried = {id(joint): made for joint in cut if (made := carriage(joint, mass, names)) is not None}
     for joint in cut:
         if id(joint) in carried:
-            inside[id(joint.i)].append(carried[id(joint)].element)
-            rates[id(joint.i)] += carried[id(joint)].rates
-            undrawn.append(carried[id(joint)].told)
+            tree.carry(joint, carried[id(joint)], undrawn)
     for branch in reversed(branches):
-        geoms = written_shapes(branch.body, _geom, undrawn)
-        own, whole = rates_of(branch)
-        undrawn += [] if whole else [f"the part of the velocity of body {branch.body.name!r} that its joint does not allow"]
-        inside[id(branch.parent)].insert(
-            0, _body(branch, [*geoms, *strings.sites[id(branch.body)], *inside[id(branch.body)]], springs, undrawn, faults)
-        )
-        rates[id(branch.parent)][:0] = own + rates[id(branch.body)]
-    odd = {id(joint): equality_faults(joint) for joint in cut}
-    faults += [fault for found in odd.values() for fault in found]
-    equalities = [text for each in carried.values() for text in each.equalities]
-    for joint in cut:
-        if not odd[id(joint)] and id(joint) not in carried:
-            equalities += equality(system, joint, branches, faults)
+        tree.nest(branch, strings, springs, undrawn, faults)
+    equalities = _equalities(system, cut, carried, branches, faults)
     left = [*finished(path, system, faults, leave_out), *reversed(undrawn)]
     ground = written_shapes(system.ground, _geom, left)
     sections = [
         element("compiler", angle="radian", inertiafromgeom="false", autolimits="true"),
         element("option", gravity=numbers(system.gravity)),
-        element("worldbody", [*ground, *strings.sites[id(system.ground)], *inside[id(system.ground)]]),
+        element("worldbody", [*ground, *strings.sites[id(system.ground)], *tree.inside[id(system.ground)]]),
     ]
     more = {"tendon": strings.tendons, "equality": [*equalities, *strings.equalities], "actuator": strings.actuators}
-    sections += [element(tag, inside_) for tag, inside_ in more.items() if inside_]
-    speeds = rates[id(system.ground)]
-    if any(speeds):
-        sections.append(element("keyframe", [element("key", name=KEY, qvel=numbers(speeds))]))
+    sections += [element(tag, elements) for tag, elements in more.items() if elements]
+    rates = tree.rates[id(system.ground)]
+    if any(rates):
+        sections.append(element("keyframe", [element("key", name=KEY, qvel=numbers(rates))]))
     write_text(path, indented(element("mujoco", sections, model=system.name)))
     return Export((path,), tuple(left))
+
+
+class _Tree(NamedTuple):
+    """The tree of bodies, written from its leaves: elements inside of each body (by id), and the rates of their joints."""
+
+    inside: dict[int, list[str]]
+    rates: dict[int, list[float]]
+
+    def carry(self, joint: Joint, carriage: Carriage, left: list[str]) -> None:
+        """Put the carriage of a joint that closes a loop behind what its first body holds."""
+        self.inside[id(joint.i)].append(carriage.element)
+        self.rates[id(joint.i)] += carriage.rates
+        left.append(carriage.told)
+
+    def nest(
+        self, branch: Branch, strings: Strings, springs: dict[int, dict[str, str]], left: list[str], faults: list[Fault]
+    ) -> None:
+        """Put a body, with all that it holds, before what the body that carries it holds."""
+        body, parent = branch.body, branch.parent
+        geoms = written_shapes(body, _geom, left)
+        rates, whole = rates_of(branch)
+        left += [] if whole else [f"the part of the velocity of body {body.name!r} that its joint does not allow"]
+        inside = [*geoms, *strings.sites[id(body)], *self.inside[id(body)]]
+        self.inside[id(parent)].insert(0, _body(branch, inside, springs, left, faults))
+        self.rates[id(parent)][:0] = rates + self.rates[id(body)]
+
+
+def _equalities(
+    system: System, cut: list[Joint], carried: dict[int, Carriage], branches: list[Branch], faults: list[Fault]
+) -> list[str]:
+    """Return the equalities of joints that close loops: of their carriages, and of those without one."""
+    faults_of = {id(joint): equality_faults(joint) for joint in cut}
+    faults += [fault for of_joint in faults_of.values() for fault in of_joint]
+    equalities = [text for carriage in carried.values() for text in carriage.equalities]
+    for joint in cut:
+        if not faults_of[id(joint)] and id(joint) not in carried:
+            equalities += equality(system, joint, branches, faults)
+    return equalities
 
 
 def _refuse_deep_nests(path: FilePath, branches: list[Branch]) -> None:

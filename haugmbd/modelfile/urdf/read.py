@@ -126,11 +126,7 @@ def read_urdf(
     pose = coordinates(robot, q)
     folder = Meshes(path.parent, path.parent if meshes is None else path_of(meshes, "meshes"))
     choices = Choices(floating, merge_fixed, repair_inertia, free_mimic, folder)
-    for exact in (guided(robot, merge_fixed), carrying(robot, merge_fixed), frozenset[str]()):
-        choices = choices._replace(exact=exact)
-        built = mechanism(robot, pose, gravity, choices)
-        if not (exact and _moves_without_inertia(built.system)):
-            break
+    built, choices = _built(robot, pose, gravity, choices)
     _raise(path, built.faults)
     built.system.tolerance = tolerance
     system, report = _closed(robot, built, close, str(path))
@@ -183,6 +179,16 @@ def _expanded(path: FilePath, allow_code: bool) -> bytes:
             str(path), [Fault("the whole file", f"xacro raises {type(error).__name__}: {error}"[:500], "")]
         ) from None
     return text.encode()
+
+
+def _built(robot: Robot, pose: dict[str, float], gravity: Any, choices: Choices) -> tuple[Built, Choices]:
+    """Return the mechanism, with links without mass as they are as far as the equations give their motion, and the choices made."""
+    for exact in (guided(robot, choices.merge_fixed), carrying(robot, choices.merge_fixed), frozenset[str]()):
+        choices = choices._replace(exact=exact)
+        built = mechanism(robot, pose, gravity, choices)
+        if not (exact and _moves_without_inertia(built.system)):
+            break
+    return built, choices
 
 
 def _read_loops(robot: Robot, path: FilePath) -> tuple[list[str], list[str]]:
