@@ -20,9 +20,9 @@ from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.kkt.solver import DENSE, MULTIFRONTAL
 from haugmbd.model.model import Model
+from haugmbd.simulation.results.records import Recorded
 from haugmbd.simulation.results.result import Result
-from haugmbd.simulation.run_methods import RunMethods
-from haugmbd.simulation.run_options import Recorded
+from haugmbd.simulation.run_options import RunMethods
 from haugmbd.simulation.stepping.crossed_jumps import CROSSED_JUMPS, jump_notes
 from haugmbd.simulation.stepping.unresolved_steps import OPEN_LEDGER, UNRESOLVED_STEPS, ledger_notes, stiff_notes
 

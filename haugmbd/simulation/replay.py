@@ -28,7 +28,7 @@ from haugmbd.integrators.default_number import DefaultNumber
 from haugmbd.model import dependent_rows
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.simulation.run_methods import PROJECTION, RunMethods
+from haugmbd.simulation.run_options import PROJECTION, RunMethods
 
 SAME_MOTION = 1e-6
 """Relative to the largest number of a column: steps that are made again are the same to the last digit, and those of another motion leave

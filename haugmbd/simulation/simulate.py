@@ -50,11 +50,11 @@ from haugmbd.simulation.arguments import (
 from haugmbd.simulation.compatibility import resolve_stabilization
 from haugmbd.simulation.recorded_result import ResultMaker, has_large_matrices, settings_of
 from haugmbd.simulation.replay import Replay
+from haugmbd.simulation.results.records import Recorded
 from haugmbd.simulation.results.result import Result
-from haugmbd.simulation.results.sensor import Sensor, all_sensors, sensor_notes
-from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION, RunMethods
-from haugmbd.simulation.run_options import MOST_PER_SECOND, Recorded, Recording, RunLimits, RunOutput
+from haugmbd.simulation.run_options import MOST_PER_SECOND, NEWTON_EULER, PROJECTION, Recording, RunLimits, RunMethods, RunOutput
 from haugmbd.simulation.run_task import RunTask
+from haugmbd.simulation.sensor import Sensor, all_sensors, sensor_notes
 from haugmbd.simulation.shared_friction import by_bearings, need_the_least_at, notes_on_shared
 from haugmbd.simulation.smooth_run import short_run
 from haugmbd.system.in_plane import model_in_plane, need_in_plane

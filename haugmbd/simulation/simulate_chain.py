@@ -20,10 +20,10 @@ from haugmbd.serial_chain.chain import SerialChain
 from haugmbd.simulation.arguments import check_interval, wanted_times
 from haugmbd.simulation.replay import Replay
 from haugmbd.simulation.results.chain_result import ReducedResult, energy_notes_of
+from haugmbd.simulation.results.records import Recorded
 from haugmbd.simulation.results.result import Result
-from haugmbd.simulation.results.sensor import read_sensors, sensor_notes
-from haugmbd.simulation.run_methods import RunMethods
-from haugmbd.simulation.run_options import Recorded, Recording, RunOutput
+from haugmbd.simulation.run_options import Recording, RunMethods, RunOutput
+from haugmbd.simulation.sensor import read_sensors, sensor_notes
 from haugmbd.simulation.stepping.crossed_jumps import CROSSED_JUMPS, chain_jump_notes
 from haugmbd.simulation.stepping.run import Run
 from haugmbd.simulation.stepping.unresolved_chains import chain_stiff_notes

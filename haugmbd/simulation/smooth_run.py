@@ -43,9 +43,8 @@ from haugmbd.model.immutable import once_per_model
 from haugmbd.model.inspection.driver_breaks import driven_joints
 from haugmbd.model.inspection.row_gaps import largest_gap
 from haugmbd.model.model import MOST_KEPT, Model
-from haugmbd.simulation.results.records import Counters
-from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION
-from haugmbd.simulation.run_options import Recorded
+from haugmbd.simulation.results.records import Recorded, counters_of_steps
+from haugmbd.simulation.run_options import NEWTON_EULER, PROJECTION
 from haugmbd.simulation.stepping.state_memory import need_memory_for_states
 from haugmbd.system.checks.constraint_residuals import has_branches
 from haugmbd.system.checks.function_ranges import has_ranges
@@ -241,17 +240,7 @@ class SmoothRun:
         p, gap = self.problem, self._gap
         if self._is_doubtful(times, states, method):
             return None
-        o = p.options
-        counters = Counters(
-            steps=counts[0],
-            rejected=counts[1],
-            evaluations=int(o.n_rates),
-            factorizations=int(o.n_factorizations),
-            projections=int(o.n_projections),
-            max_euler_drift=float(o.max_euler_drift),
-            euler_sum=float(o.sum_euler_drift),
-            cpu=time.process_time() - began,
-        )
+        counters = counters_of_steps(*counts, p.options, time.process_time() - began)
         notes = turns.notes(fixed=method.step is not None) + violation_notes(*gap) + singular_notes((), p.near_singular)
         outcome = ended(RunStatus.INTERRUPTED if interrupted else RunStatus.COMPLETED, float(times[-1]), t_end, tuple(notes))
         return Recorded(times, states, None, None, None, {}, counters, outcome, (), (), 0.0, None, p.watched)

@@ -55,8 +55,7 @@ from haugmbd.simulation.compatibility import resolve_stabilization
 from haugmbd.simulation.held_inputs import model_with_inputs
 from haugmbd.simulation.held_steps import ROWS, TURNS, Plan, held_steps, new_plan
 from haugmbd.simulation.quantity_reader import QuantityReader
-from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION
-from haugmbd.simulation.run_options import Recording
+from haugmbd.simulation.run_options import NEWTON_EULER, PROJECTION, Recording
 from haugmbd.simulation.stepping.broken_motions import with_known_turns
 from haugmbd.simulation.stepping.drift import AngleDrift
 from haugmbd.simulation.stepping.progress import Progress

@@ -59,10 +59,9 @@ from haugmbd.model.inspection.row_gaps import largest_gap
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.hybrid.contact_events import CLEAR, NEARER
-from haugmbd.simulation.results.records import Counters
-from haugmbd.simulation.results.sensor import SensorRecorder
-from haugmbd.simulation.run_methods import NEWTON_EULER, RunMethods
-from haugmbd.simulation.run_options import Recorded, Recording
+from haugmbd.simulation.results.records import Recorded, counters_of_steps
+from haugmbd.simulation.run_options import NEWTON_EULER, Recording, RunMethods
+from haugmbd.simulation.sensor import SensorRecorder
 from haugmbd.simulation.stepping.run import FIRST_BATCH
 from haugmbd.simulation.stepping.state_memory import need_memory_for_states
 from haugmbd.simulation.stepping.stored_states import Selection, StoredStates
@@ -430,19 +429,10 @@ class Flights:
         """Return the flight of these states; None if one of them is doubtful."""
         if self._counts_turns and gaps_beyond(self.model, y, DRIFTED) is not None:
             return None
-        gap, o = largest_gap(self.pack, self.model.length)[0] if self.model.nc else 0.0, self.problem.options
+        gap = largest_gap(self.pack, self.model.length)[0] if self.model.nc else 0.0
         before, self._cpu = self._cpu, time.process_time()  # since the flight before, with the impact between them
         joint = self.space.worst_gap(self.pack)[1] if gap > LARGEST_GAP else ""
-        counters = Counters(
-            steps=len(t) - 1,
-            rejected=0,
-            evaluations=int(o.n_rates),
-            factorizations=int(o.n_factorizations),
-            projections=int(o.n_projections),
-            max_euler_drift=float(o.max_euler_drift),
-            euler_sum=float(o.sum_euler_drift),
-            cpu=self._cpu - before,
-        )
+        counters = counters_of_steps(len(t) - 1, 0, self.problem.options, self._cpu - before)
         met = sorted((float(self._met[k]), k) for k in np.flatnonzero(self._met < np.inf).tolist()) if meets else []
         found, now = [(when, self.names[k]) for when, k in met], float(t[-1])
         status = RunStatus.INTERRUPTED if interrupted else RunStatus.TERMINAL_EVENT if found else RunStatus.COMPLETED

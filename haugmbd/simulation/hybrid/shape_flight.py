@@ -41,7 +41,7 @@ from haugmbd.math.body_columns import OMEGA_BAR, VELOCITY, WIDTH
 from haugmbd.math.vec3 import dot, load, sub
 from haugmbd.model.generalized_forces import copy_line
 from haugmbd.simulation.hybrid.flight import FLIES, MEETS, UNDECIDED, suits
-from haugmbd.simulation.run_methods import NEWTON_EULER
+from haugmbd.simulation.run_options import NEWTON_EULER
 
 MOST_APART = 2.0
 """Of the way that two shapes go towards each other in a step with the larger speeds of its ends: a larger gap does not close in it."""

@@ -46,11 +46,12 @@ from haugmbd.simulation.hybrid.resting_contact import NO_CONTACTS, approach, fli
 from haugmbd.simulation.hybrid.user_events import events_from, jumps, reached
 from haugmbd.simulation.recorded_result import ResultMaker, has_large_matrices, settings_of
 from haugmbd.simulation.replay import Replay
+from haugmbd.simulation.results.records import Recorded
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.segments import at_times
-from haugmbd.simulation.results.sensor import SensorRecorder, all_sensors
-from haugmbd.simulation.run_options import Recorded, Recording
+from haugmbd.simulation.run_options import Recording
 from haugmbd.simulation.run_task import RunTask
+from haugmbd.simulation.sensor import SensorRecorder, all_sensors
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.simulation.stepping.run import Run
 

@@ -50,8 +50,8 @@ from haugmbd.simulation.results.io.schema import Contents
 from haugmbd.simulation.results.records import Counters, total
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.segments import Again
-from haugmbd.simulation.results.sensor import SensorHistory
 from haugmbd.simulation.results.spans import check_number, check_time, check_times_within, times_within
+from haugmbd.simulation.sensor import SensorHistory
 from haugmbd.workspace.layout import WIDTH
 
 OWN = (

@@ -24,9 +24,9 @@ from haugmbd.simulation.results.io.laws import difference_of_laws, law_digests
 from haugmbd.simulation.results.io.schema import difference_of_models, numbers_of
 from haugmbd.simulation.results.records import Names, total
 from haugmbd.simulation.results.segments import with_segments
-from haugmbd.simulation.results.sensor import SensorHistory
 from haugmbd.simulation.results.spans import ROUNDING
 from haugmbd.simulation.results.structures_joined import as_structures
+from haugmbd.simulation.sensor import SensorHistory
 
 R = TypeVar("R", bound=Any)
 

@@ -46,7 +46,7 @@ from haugmbd.simulation.results.joining import (
     joined,
     over_structures,
 )
-from haugmbd.simulation.results.sensor import SensorHistory
+from haugmbd.simulation.sensor import SensorHistory
 
 if TYPE_CHECKING:
     import pandas

@@ -71,10 +71,10 @@ from haugmbd.simulation.results.segments import (
     with_segments,
     work_at_nodes,
 )
-from haugmbd.simulation.results.sensor import SensorHistory
 from haugmbd.simulation.results.solutions import HasSolutions
 from haugmbd.simulation.results.spans import check_number, check_time, check_times_within, times_within
 from haugmbd.simulation.results.switch_record import SwitchRecord
+from haugmbd.simulation.sensor import SensorHistory
 from haugmbd.workspace.layout import WIDTH
 
 if TYPE_CHECKING:

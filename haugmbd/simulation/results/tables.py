@@ -26,7 +26,7 @@ from haugmbd.errors import HaugmbdError, warn_user
 from haugmbd.model.model import Model
 from haugmbd.simulation.results.io.schema import AXES, BODY_VARIABLES, COMPONENTS, FRAMES, UNITS
 from haugmbd.simulation.results.segments import changes_structure, in_rows_of
-from haugmbd.simulation.results.sensor import SensorHistory
+from haugmbd.simulation.sensor import SensorHistory
 
 RATES = {"v_dot": "m/s2", "omega_bar_dot": "rad/s2"}
 ENERGIES = ("kinetic", "potential", "applied_work", "dissipated_work", "total")

@@ -35,9 +35,9 @@ from haugmbd.integrators.step_batch import StepBatch, Stopped
 from haugmbd.integrators.step_context import Problem, copy_options, restore_memory
 from haugmbd.integrators.stick_slip.slips import SlipsAtJumps
 from haugmbd.integrators.stick_slip.stick import batches_with_stick
-from haugmbd.simulation.results.records import Counters
-from haugmbd.simulation.results.sensor import SensorRecorder
-from haugmbd.simulation.run_options import Recorded, Recording
+from haugmbd.simulation.results.records import Recorded, counters_of_steps
+from haugmbd.simulation.run_options import Recording
+from haugmbd.simulation.sensor import SensorRecorder
 from haugmbd.simulation.stepping.breaks import SAME_RATES, StateBreaks, StepLengths, TimeBreaks
 from haugmbd.simulation.stepping.broken_motions import before_break, with_known_turns
 from haugmbd.simulation.stepping.clock import Clock
@@ -476,16 +476,7 @@ class Run(Generic[R]):
         """Return the result so far."""
         p = self.problem
         o = p.options
-        counters = Counters(
-            steps=self.steps,
-            rejected=self.rejected,
-            evaluations=int(o.n_rates),
-            factorizations=int(o.n_factorizations),
-            projections=int(o.n_projections),
-            max_euler_drift=float(o.max_euler_drift),
-            euler_sum=float(o.sum_euler_drift),
-            cpu=time.process_time() - self.cpu,
-        )
+        counters = counters_of_steps(self.steps, self.rejected, o, time.process_time() - self.cpu)
         outcome, events, crossings = self._outcome(interrupted, error), tuple(self.records), tuple(p.singular_crossings)
         return self.record(
             Recorded(

@@ -12,7 +12,7 @@ from haugmbd.control.diagram.network import Network
 from haugmbd.diagnostics.turns import Steps, TurnCounter
 from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.math.body_columns import VELOCITY
-from haugmbd.simulation.results.sensor import SensorHistory, SensorRecorder
+from haugmbd.simulation.sensor import SensorHistory, SensorRecorder
 from haugmbd.simulation.stepping.clock import Clock
 from haugmbd.simulation.stepping.growing import Growing
 from haugmbd.simulation.stepping.wanted_times import WantedTimes
