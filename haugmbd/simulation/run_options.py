@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import inf
 from typing import NamedTuple
@@ -25,6 +25,8 @@ NEWTON_EULER, PROJECTION = NewtonEuler(), Projection()
 MOST_PER_SECOND = 2000.0
 """Impacts and openings per second of simulated time.  The last second of a cascade of bounces under gravity has about 14 / (1 - e) of
 them, so that large restitutions are within the limit."""
+SHORTEST = 1e-6
+"""[s] that the next part of a run may take where its budget is used up: it is stopped in its first batch."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,10 @@ class RunLimits:
     budget: float | None = None
     until: float = inf
     most: float = MOST_PER_SECOND
+
+    def after(self, seconds: float) -> RunLimits:
+        """Return the limits of the next part of a run that has taken so long; a part behind the budget is stopped in its first batch."""
+        return self if self.budget is None else replace(self, budget=max(self.budget - seconds, SHORTEST))
 
 
 class Recording(NamedTuple):

@@ -303,9 +303,7 @@ def _smooth_run(task: RunTask, whole: Model, shared: list[RunNote]) -> Result:
         problem = task.rule.problem(MaximalStateSpace(runs), pack, start.t, start.y)
         from haugmbd.simulation.stepping.run import Run  # noqa: PLC0415  short runs need no loop
 
-        return Run(problem, method, t_end, recording, partial(record, pack), budget=limits.budget, until=limits.until).run(
-            output.progress
-        )
+        return Run(problem, method, t_end, recording, partial(record, pack), limits=limits).run(output.progress)
 
 
 def _checked_start(task: RunTask) -> tuple[State, Pack | None]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import is_dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -61,8 +61,6 @@ from haugmbd.system.structures import Structure, Structures, structures_of
 
 LAST = 1e-12
 """Relative to |t| + 1 s: the interval left when the simulation is complete, as of a motion with impacts."""
-SHORTEST = 1e-6
-"""[s] that the next part may take where a budget is used up: it is stopped in its first batch."""
 APART = (
     "Let the event occur where they meet, give pull=True, which moves the bodies to the nearest pose where the joint is closed, or grip= "
     "for the pose of the moment."
@@ -256,9 +254,7 @@ class _SwitchedRun:
         if times is not None and not len(times):
             times = np.array([self.t_end])
         output = replace(self.output, t_eval=times, events=tuple(armed), keeps_ends=self.times is not None)
-        budget = self.limits.budget
-        left = None if budget is None else max(budget - (time.perf_counter() - self.began), SHORTEST)
-        limits, methods = replace(self.limits, budget=left), self.methods
+        limits, methods = self.limits.after(time.perf_counter() - self.began), self.methods
         if self.parts:
             methods = replace(methods, integrator=_fitting(methods.integrator, self.t_end - state.t))
         part = self.run_part(model, self.t_end, methods, output, limits, state=state, project_velocity=project_velocity)
@@ -381,47 +377,47 @@ class _SwitchedRun:
     def _change(self, structure: Structure, state: State, fired: Sequence[Switch]) -> tuple[Structure, State]:
         """Return structure and state behind switches whose order does not matter."""
         before = self.structures.model(structure, state)
-        energies = kinetic_and_potential(before, np.array([state.t]), state.y[None])
-        released = [*dict.fromkeys(name for one in fired for name in one.release if name not in structure.off)]
-        gripped = [*dict.fromkeys(name for one in fired for name in one.grip if name in structure.off)]
-        locked = [*dict.fromkeys(name for one in fired for name in one.lock if name in structure.off)]
-        kicks = [kick for one in fired for kick in one.kick]
-        held = {name: self._numbers(name, state) for name in gripped}
-        now = structure.without(released).with_parts((*gripped, *locked), held)
+        energy = _energy_of(before, state)
+        parts = _PartsSwitched.of(structure, fired)
+        # the structure from now on
+        held = {name: self._numbers(name, state) for name in parts.gripped}
+        now = structure.without(parts.released).with_parts((*parts.gripped, *parts.locked), held)
         after = self.structures.model(now, state) if now != structure else before
         state = self.structures.begun(before, after, state).replace(structure=now)
-        found: Impulse | None = None
-        if kicks or locked or gripped:
-            state = self._closed(after, state, any(one.pull for one in fired), (*locked, *gripped))
-            found = solve_impulse(read_arguments(after, state, kicks, (), (), False))
-            sudden = not all(falls_no_more(one.function, state) for one in fired)
-            while sudden and (free := pulled(after, found.Lam)) is not None:  # a freewheel does not pull
-                now, released = now.without([free]), [*released, free]
-                after = self.structures.model(now, state)
-                state = state.replace(structure=now)
-                found = solve_impulse(read_arguments(after, state, kicks, (), (), False))
-            state = found.state.replace(structure=now)
+        # parts close, impulses act: M (u+ - u) + Phi_q^T Lam = P,  Phi_q u+ = nu
+        impulse: Impulse | None = None
+        kicked = any(switch.kick for switch in fired)
+        if kicked or parts.locked or parts.gripped:
+            state = self._closed(after, state, any(switch.pull for switch in fired), (*parts.locked, *parts.gripped))
+            impulse, now, freed = self._impulse(after, now, state, fired)
+            parts.released.extend(freed)
+            after = self.structures.model(now, state) if freed else after
+            state = impulse.state.replace(structure=now)
             state = projected(after, after.pack(), state).replace(structure=now) if after.nc else state
-            u, u_plus = (np.hstack([one.v, one.omega_bar]) for one in (found.before, found.state))
-            if kicks or np.abs(u_plus - u).max(initial=0.0) > STILL * np.abs(u).max(initial=0.0):
-                self.impacts.append(Impact(state.t, found))
-        for one in fired:
-            state = self._set(after, one, state)
-        more = kinetic_and_potential(after, np.array([state.t]), state.y[None])
-        kinetic, potential = float(more[0][0] - energies[0][0]), float(more[1][0] - energies[1][0])
-        self.records.append(
-            SwitchRecord(
-                state.t,
-                tuple(one.name for one in fired),
-                tuple(locked),
-                tuple(gripped),
-                tuple(released),
-                kinetic,
-                potential,
-                found,
-            )
-        )
+            if kicked or _velocities_jump(impulse):
+                self.impacts.append(Impact(state.t, impulse))
+        # states are set
+        for switch in fired:
+            state = self._set(after, switch, state)
+        energy_after = _energy_of(after, state)
+        names = tuple(switch.name for switch in fired)
+        gained = energy_after[0] - energy[0], energy_after[1] - energy[1]
+        self.records.append(SwitchRecord(state.t, names, *map(tuple, parts), *gained, impulse))
         return now, state
+
+    def _impulse(
+        self, model: Model, structure: Structure, state: State, fired: Sequence[Switch]
+    ) -> tuple[Impulse, Structure, list[str]]:
+        """Return the impulse of switches, the structure behind it, and the freewheels that it opens: they do not pull."""
+        kicks, freed = [kick for switch in fired for kick in switch.kick], list[str]()
+        impulse = solve_impulse(read_arguments(model, state, kicks, (), (), False))
+        sudden = not all(falls_no_more(switch.function, state) for switch in fired)
+        while sudden and (free := pulled(model, impulse.Lam)) is not None:
+            structure = structure.without([free])
+            freed.append(free)
+            model, state = self.structures.model(structure, state), state.replace(structure=structure)
+            impulse = solve_impulse(read_arguments(model, state, kicks, (), (), False))
+        return impulse, structure, freed
 
     def _closed(self, model: Model, state: State, pull: bool, names: Sequence[str]) -> State:
         """Return the state, at which the joints that close are closed; with `pull` the nearest such pose."""
@@ -527,6 +523,34 @@ class _SwitchedRun:
             _mechanism=self.parts[0]._mechanism if stays else None,
             _contact_problem=self.parts[0]._contact_problem if stays else None,
         )
+
+
+class _PartsSwitched(NamedTuple):
+    """Names of the parts that switches of an instant lock, grip and release: those that are not so already."""
+
+    locked: list[str]
+    gripped: list[str]
+    released: list[str]
+
+    @classmethod
+    def of(cls, structure: Structure, fired: Sequence[Switch]) -> _PartsSwitched:
+        """Return what switches change in a structure."""
+        locked = dict.fromkeys(name for switch in fired for name in switch.lock if name in structure.off)
+        gripped = dict.fromkeys(name for switch in fired for name in switch.grip if name in structure.off)
+        released = dict.fromkeys(name for switch in fired for name in switch.release if name not in structure.off)
+        return cls([*locked], [*gripped], [*released])
+
+
+def _velocities_jump(impulse: Impulse) -> bool:
+    """Return whether the velocities change by more than rounding."""
+    u, u_plus = (np.hstack([moving.v, moving.omega_bar]) for moving in (impulse.before, impulse.state))
+    return bool(np.abs(u_plus - u).max(initial=0.0) > STILL * np.abs(u).max(initial=0.0))
+
+
+def _energy_of(model: Model, state: State) -> tuple[float, float]:
+    """Return kinetic and potential energy [J] of a state."""
+    kinetic, potential = kinetic_and_potential(model, np.array([state.t]), state.y[None])
+    return float(kinetic[0]), float(potential[0])
 
 
 def _behind(switch: Switch, structure: Structure) -> Structure:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -32,9 +32,11 @@ from haugmbd.impacts.impulse import solve_impulse
 from haugmbd.impacts.impulse_arguments import read_arguments
 from haugmbd.impacts.impulse_result import Impulse
 from haugmbd.impacts.single_impact import SingleImpact
+from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.events import Event, EventRecord, read_events
 from haugmbd.integrators.initial_state import projected
 from haugmbd.integrators.state_space import MaximalStateSpace
+from haugmbd.integrators.step_context import Problem
 from haugmbd.integrators.stick_slip.slips import modes_of, slip_records, slips_at_opening, slips_by_impact
 from haugmbd.math.blas_threads import one_blas_thread
 from haugmbd.model.model import Model
@@ -58,8 +60,6 @@ from haugmbd.simulation.stepping.run import Run
 CLOSED_STEPS = 200
 """While a contact is closed, an adaptive step is at most the whole interval divided by this number.  The error control does not see the
 force of a closed contact, because it does not move anything."""
-SHORTEST = 1e-6
-"""[s] that the next segment may take where a budget is used up: it is stopped in its first batch."""
 LAST = 1e-12
 """Relative to |t| + 1 s: the interval left when the simulation is complete; integrators make no such step."""
 
@@ -317,51 +317,63 @@ class HybridSimulation:
 
     def _piece(self, state: State, hit: set[str], bar: Progress) -> tuple[Result, tuple[str, ...]]:
         """Return the smooth segment from `state`, and the contacts whose event ends it."""
-        task, recording, m, t, closed = self.task, self.recording, self.mechanism, state.t, self.rest.closed
-        model = m.model(closed, state)
+        model = self.mechanism.model(self.rest.closed, state)
         bind(model)
         rebind(model, (*self.events, *self.sensors))
         contacts, others = self._events(model, state, hit)
-        rule = task.rule
-        method = task.integrator.limited(self.h_closed) if closed else task.integrator
-        pack = rule.fitted(model, task.methods.formulation.pack(model))
-        problem = rule.problem(MaximalStateSpace(model), pack, t, state.y)
-        if self._run_before is not None and not hit:
-            problem.slips = slips_at_opening(self._run_before.problem, state)
-            problem.modes_before = modes_of(self._run_before.problem)
-        before, self._jumps, self._jumped = tuple(self._jumps), [], []
-        deep = [] if self.segments else deep_contact_notes(model, t, state.y)
-
-        times, record_method = None if recording.times is None else recording.times[recording.times > t], task.output.record_method
-        maker = ResultMaker(
-            model,
-            replace(task.methods, integrator=method),
-            rule,
-            self.settings,
-            times,
-            recording.every,
-            record_method,
-            self.limits.until,
-        )
-
-        def record(found: Recorded) -> Result:
-            events = (*before, *slip_records(model, problem.slipped, state), *found.events)
-            return maker.make(found, pack, events, deep, [], _held=tuple(sorted(self.rest.held)))
-
-        events, ends = (*contacts.values(), *others), times is not None
-        bodies = model.nb + 1 if record_method and method.lam_at_steps else 0
-        part = Recording(times, recording.every, events, self.sensors, bodies, keeps_ends=ends)
-        budget, until = self.limits.budget, self.limits.until
-        left = None if budget is None else max(budget - (time.perf_counter() - self.began), SHORTEST)
-        before_run, counted = self._run_before, self._counted
-        run = Run(problem, method, self.t_end, part, record, budget=left, before=before_run, counted=counted, until=until)
-        with one_blas_thread(has_large_matrices(model, task.methods.formulation)):
+        method = self.task.integrator.limited(self.h_closed) if self.rest.closed else self.task.integrator
+        problem = self._problem(model, state, hit)
+        record = self._maker_of_piece(problem, method, state)
+        recording = self._recording_of_piece(model, method, state.t, (*contacts.values(), *others))
+        limits = self.limits.after(time.perf_counter() - self.began)
+        run = Run(problem, method, self.t_end, recording, record, limits=limits, before=self._run_before, counted=self._counted)
+        with one_blas_thread(has_large_matrices(model, self.task.methods.formulation)):
             segment = run.run_under(bar)
         self.exhausted = segment.outcome.status is RunStatus.BUDGET_EXHAUSTED
         self._run_before, self._counted, ending = run, run.counted, run.locator.ending if run.ended else ()
-        ended_by = tuple(name for name, event in contacts.items() if any(event is one for one in ending))
-        self.ended_by = next((one for one in ending if not one.of_law), None)
+        ended_by = tuple(name for name, event in contacts.items() if any(event is other for other in ending))
+        self.ended_by = next((event for event in ending if not event.of_law), None)
         return segment, ended_by
+
+    def _problem(self, model: Model, state: State, hit: set[str]) -> Problem:
+        """Return the initial value problem of the segment from `state`; without an impact, joints go on to slip or stick as before."""
+        task = self.task
+        pack = task.rule.fitted(model, task.methods.formulation.pack(model))
+        problem = task.rule.problem(MaximalStateSpace(model), pack, state.t, state.y)
+        if self._run_before is not None and not hit:
+            problem.slips = slips_at_opening(self._run_before.problem, state)
+            problem.modes_before = modes_of(self._run_before.problem)
+        return problem
+
+    def _recording_of_piece(self, model: Model, method: Integrator, t: float, events: tuple[Event, ...]) -> Recording:
+        """Return what is recorded of the segment from t [s]: of the wanted times those behind it."""
+        times = self._times_after(t)
+        bodies = model.nb + 1 if self.task.output.record_method and method.lam_at_steps else 0
+        return Recording(times, self.recording.every, events, self.sensors, bodies, keeps_ends=times is not None)
+
+    def _times_after(self, t: float) -> Array | None:
+        """Return the wanted times behind t [s], None where every so many steps are stored."""
+        times = self.recording.times
+        return None if times is None else times[times > t]
+
+    def _maker_of_piece(self, problem: Problem, method: Integrator, state: State) -> Callable[[Recorded], Result]:
+        """Return what makes a segment of the steps from `state`; its events are those of the jump at `state`, and of its steps."""
+        model, t = problem.state_space.model, state.t
+        before, self._jumps, self._jumped = tuple(self._jumps), [], []
+        deep = [] if self.segments else deep_contact_notes(model, t, state.y)
+        maker = replace(
+            self._maker,
+            model=model,
+            methods=replace(self.task.methods, integrator=method),
+            times=self._times_after(t),
+            record_method=self.task.output.record_method,
+        )
+
+        def record(recorded: Recorded) -> Result:
+            events = (*before, *slip_records(model, problem.slipped, state), *recorded.events)
+            return maker.make(recorded, problem.pack, events, deep, [], _held=tuple(sorted(self.rest.held)))
+
+        return record
 
     def _only(self, state: State) -> Result:
         """Return a segment of one state, at which an event of an impact ends the motion."""
