@@ -296,9 +296,9 @@ def _smooth_run(task: RunTask, whole: Model, shared: list[RunNote]) -> Result:
     recording = Recording(times, output.store_every, events, sensors, bodies, output.keeps_ends, output.take)
     with one_blas_thread(has_large_matrices(model, formulation)):
         runs = model if made_by is None else made_by
-        found = short_run(runs, method, formulation, task.rule, start, t_end) if plain else None
-        if found is not None:
-            return record(pack, found)
+        recorded = short_run(runs, method, formulation, task.rule, start, t_end) if plain else None
+        if recorded is not None:
+            return record(pack, recorded)
         pack = task.rule.fitted(runs, formulation.pack(runs)) if pack is None or runs is not model else pack
         problem = task.rule.problem(MaximalStateSpace(runs), pack, start.t, start.y)
         from haugmbd.simulation.stepping.run import Run  # noqa: PLC0415  short runs need no loop
@@ -384,10 +384,10 @@ def _compiled(system: System | Model, tolerance: float | None, redundancy: Rule 
     """Return the model; compile a System, with the tolerance and the rule that are given."""
     if isinstance(system, Model):
         return system
-    given: dict[str, Any] = {} if tolerance is None else {"tolerance": tolerance}
+    arguments: dict[str, Any] = {} if tolerance is None else {"tolerance": tolerance}
     if isinstance(redundancy, MinimumNorm):
-        given["redundancy"] = redundancy
-    return system.compile(**given)
+        arguments["redundancy"] = redundancy
+    return system.compile(**arguments)
 
 
 def _need_no_constraints(chain: SerialChain, formulation: Any, stabilization: Any, given: bool, redundancy: Any) -> None:

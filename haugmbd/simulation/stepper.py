@@ -243,11 +243,11 @@ class CompiledSteps:
     def _memory(self) -> list[Array]:
         """Return the arrays that steps depend on: what is copied from one Stepper to another."""
         p = self.problem
-        own = [p.y, self.y_dot, p.pack.work, _numbers(p.options)]
+        arrays = [p.y, self.y_dot, p.pack.work, _numbers(p.options)]
         if self.search is not None:
             watch = self.search.watch
-            own += [watch.volumes, _numbers(watch.state), watch.pack.work, watch.ends]
-        return own
+            arrays += [watch.volumes, _numbers(watch.state), watch.pack.work, watch.ends]
+        return arrays
 
     def kept(self) -> dict[str, Any]:
         """Return what steps depend on, for a pickle."""

@@ -279,15 +279,15 @@ class _SwitchedRun:
         behind = [_behind(switch, structure) for switch in armed if switch.name not in self.freewheels]
         idle = [switch for name, switch in self.switches.items() if switch not in armed and name not in self.freewheels]
         self._idle = {switch.name: switch for switch in idle if any(self._changes(switch, after) for after in behind)}
-        found: list[Event] = []
+        events: list[Event] = []
         for event in self.events:
             if not isinstance(event, Switch):
-                found.append(event)
+                events.append(event)
             elif event in armed:
-                found.append(event.event)
+                events.append(event.event)
             elif event.name in self._idle:
-                found.append(replace(event.event, function=_or_positive(event.function), terminal=False))
-        return found
+                events.append(replace(event.event, function=_or_positive(event.function), terminal=False))
+        return events
 
     def _changes(self, switch: Switch, structure: Structure) -> bool:
         """Return whether a switch would change something."""
@@ -334,11 +334,11 @@ class _SwitchedRun:
     def _need_no_idle(self, structure: Structure, fired: Sequence[Switch], t: float) -> None:
         """Raise SimulationError if a switch that changes nothing before others of its instant would change something behind them."""
         for other in self._idle_at_end:
-            for one in fired:
-                behind = _behind(one, structure)
+            for switch in fired:
+                behind = _behind(switch, structure)
                 if self._changes(other, behind):
                     both = sorted((behind.off ^ structure.off) & {*other.lock, *other.grip, *other.release})
-                    raise SimulationError(_order(one, other, t, f"the later one leaves {', '.join(map(repr, both))} on, or off"))
+                    raise SimulationError(_order(switch, other, t, f"the later one leaves {', '.join(map(repr, both))} on, or off"))
 
     def _need_order(self, fired: Sequence[Switch], t: float) -> None:
         """Raise UsageError for switches of one instant whose order matters."""
@@ -402,7 +402,8 @@ class _SwitchedRun:
         energy_after = _energy_of(after, state)
         names = tuple(switch.name for switch in fired)
         gained = energy_after[0] - energy[0], energy_after[1] - energy[1]
-        self.records.append(SwitchRecord(state.t, names, *map(tuple, parts), *gained, impulse))
+        locked, gripped, released = map(tuple, parts)
+        self.records.append(SwitchRecord(state.t, names, locked, gripped, released, *gained, impulse))
         return now, state
 
     def _impulse(
@@ -456,14 +457,14 @@ class _SwitchedRun:
                         raise UsageError(f"set gives block {block.name!r} {values.tolist()}, and it has {block.states} states.")
                     y[network.columns(block, y)] = values
             return State.from_y(state.t, y, model.nb + 1).replace(structure=state.structure)
-        given = switch.set(state)
-        if not isinstance(given, State) or given.t != state.t:
-            what = "another time" if isinstance(given, State) else f"{given!r:.60}"
+        state_set = switch.set(state)
+        if not isinstance(state_set, State) or state_set.t != state.t:
+            what = "another time" if isinstance(state_set, State) else f"{state_set!r:.60}"
             raise UsageError(f"set returns {what}, and must return a State of the same time: state.replace(v=...).")
-        faults = state_faults(model, given)
+        faults = state_faults(model, state_set)
         if faults:
             raise ModelError(faults)
-        return given.replace(structure=state.structure)
+        return state_set.replace(structure=state.structure)
 
     def _only(self, structure: Structure, state: State) -> None:
         """Add the state behind a switch that ends the motion."""
@@ -473,12 +474,12 @@ class _SwitchedRun:
             if (last._complete[-1].model is model) or not self.records or self.records[-1].t != state.t:
                 return
         settings = settings_of(self.methods)
-        one = Result(model, np.array([state.t]), state.y[None].copy(), settings=settings, events=tuple(self._jumped))
+        result = Result(model, np.array([state.t]), state.y[None].copy(), settings=settings, events=tuple(self._jumped))
         sensors = self.parts[-1]._complete[-1]._sensors if self.parts else {}
         if sensors:
-            one = replace(one, _sensors={name: _sensed(each, state) for name, each in sensors.items()})
+            result = replace(result, _sensors={name: _sensed(each, state) for name, each in sensors.items()})
         self._jumped = []
-        self.parts.append(one)
+        self.parts.append(result)
 
     def _count(self, t: float) -> None:
         """Raise SimulationError if switches occur more often than the limit."""
@@ -620,15 +621,15 @@ def _with_events(part: Result, events: Sequence[EventRecord]) -> Result:
 
 
 def _jumps(
-    events: Sequence[Event], before: Mapping[str, float], after: Mapping[str, float], known: set[str]
+    events: Sequence[Event], before: Mapping[str, float], after: Mapping[str, float], named: set[str]
 ) -> list[tuple[Event, float]]:
-    """Return the events whose g jumps across zero at a switch, with the jump; known: those that have occurred there."""
-    found = []
+    """Return the events whose g jumps across zero at a switch, with the jump; named: those that have occurred there."""
+    jumped = []
     for event in events:
         g, g_after = before.get(event.name, 0.0), after.get(event.name, 0.0)
-        if event.name not in known and g != 0.0 and g_after != 0.0 and event.wants(g, g_after):
-            found.append((event, g_after - g))
-    return found
+        if event.name not in named and g != 0.0 and g_after != 0.0 and event.wants(g, g_after):
+            jumped.append((event, g_after - g))
+    return jumped
 
 
 def _once(coordinates: Sequence[Coordinate]) -> list[Coordinate]:

@@ -199,8 +199,8 @@ class HybridSimulation:
             if hit:
                 self.impacts.append(Impact(state.t, after_impact))
                 self._note_chain(after_impact)
-                found, self._jumped = jumps(self.events, state, after_impact.state)
-                self._note(found)
+                occurred, self._jumped = jumps(self.events, state, after_impact.state)
+                self._note(occurred)
                 state = after_impact.state
                 if self._run_before is not None:
                     self._jumps += slips_by_impact(self._run_before.problem, m.free, state)
@@ -222,30 +222,30 @@ class HybridSimulation:
             kept = tuple(event for event in last.events if event.name not in whats or event.t < last.t[-1])
             self.segments[-1] = replace(last, events=kept)
 
-    def _note_chain(self, found: Impulse) -> None:
+    def _note_chain(self, impulse: Impulse) -> None:
         """Note the first impact through closed contacts, and the first whose result is doubtful."""
-        text, doubtful = found._chain
+        text, doubtful = impulse._chain
         if text and not any(note.doubtful >= doubtful for note in self.notes):
             self.notes.append(RunNote("chain", text, doubtful=doubtful))
 
-    def _with_others(self, state: State, held: frozenset[str], hit: set[str], known: set[str]) -> list[EventRecord]:
+    def _with_others(self, state: State, held: frozenset[str], hit: set[str], named: set[str]) -> list[EventRecord]:
         """Return the events of the contacts that meet or open at the instant of others; those at the start of the motion are none.
 
-        held: those that did not open before;  hit: those that have struck;  known: those with an event of their own
+        held: those that did not open before;  hit: those that have struck;  named: those with an event of their own
         """
         if not self.segments:
             return []
-        meets = (hit | self.rest.held) - held - known
-        opens = held - self.rest.held - known
+        meets = (hit | self.rest.held) - held - named
+        opens = held - self.rest.held - named
         if not (meets or opens):
             return []
         whats = [f"{name} {what}" for name in self.mechanism.names for what in _what(name in meets, name in opens)]
         return [EventRecord(what, state.t, state) for what in whats]
 
-    def _note(self, found: list[tuple[Event, EventRecord]]) -> None:
+    def _note(self, occurred: list[tuple[Event, EventRecord]]) -> None:
         """Record events at an impact; one that is terminal ends the motion."""
-        self._jumps += [record for _, record in found]
-        self.ended_by = next((event for event, _ in found if event.terminal), self.ended_by)
+        self._jumps += [record for _, record in occurred]
+        self.ended_by = next((event for event, _ in occurred if event.terminal), self.ended_by)
 
     def _struck(self, state: State, touching: list[str]) -> Impulse:
         """Return the impulses of the contacts that touch.  Raise SimulationError if there is no solution."""
@@ -263,8 +263,8 @@ class HybridSimulation:
         if self._single is None or len(met) != 1 or self.rest.closed or touching != list(met):
             return None
         k, placed = m.names.index(met[0]), m.placed[met[0]]
-        found = self._single.of(placed, k, state)
-        return found if found is not None and flies(found, float(m.sizes[k])) else None
+        impact = self._single.of(placed, k, state)
+        return impact if impact is not None and flies(impact, float(m.sizes[k])) else None
 
     def _flight(self, state: State, hit: set[str], bar: Progress) -> tuple[Result, tuple[str, ...], State] | None:
         """Return the segment from `state` in which all contacts are open, those that meet at its end, and the state there.
@@ -308,8 +308,8 @@ class HybridSimulation:
             for name, gap, size in zip(m.names, m.gaps(state), sizes, strict=True)
             if gap <= TOUCH * size and name not in flying
         }
-        own = contact_events(model, m.placed, self.rest.closed, flying, near, state.t, sizes)
-        return own, (*self._begun(state), *lift_off_events(model))
+        contacts = contact_events(model, m.placed, self.rest.closed, flying, near, state.t, sizes)
+        return contacts, (*self._begun(state), *lift_off_events(model))
 
     def _begun(self, state: State) -> tuple[Event, ...]:
         """Return the events of the user in the segment from `state`."""
@@ -323,7 +323,7 @@ class HybridSimulation:
         contacts, others = self._events(model, state, hit)
         method = self.task.integrator.limited(self.h_closed) if self.rest.closed else self.task.integrator
         problem = self._problem(model, state, hit)
-        record = self._maker_of_piece(problem, method, state)
+        record = self._maker_of_piece(model, problem, method, state)
         recording = self._recording_of_piece(model, method, state.t, (*contacts.values(), *others))
         limits = self.limits.after(time.perf_counter() - self.began)
         run = Run(problem, method, self.t_end, recording, record, limits=limits, before=self._run_before, counted=self._counted)
@@ -356,9 +356,9 @@ class HybridSimulation:
         times = self.recording.times
         return None if times is None else times[times > t]
 
-    def _maker_of_piece(self, problem: Problem, method: Integrator, state: State) -> Callable[[Recorded], Result]:
+    def _maker_of_piece(self, model: Model, problem: Problem, method: Integrator, state: State) -> Callable[[Recorded], Result]:
         """Return what makes a segment of the steps from `state`; its events are those of the jump at `state`, and of its steps."""
-        model, t = problem.state_space.model, state.t
+        t = state.t
         before, self._jumps, self._jumped = tuple(self._jumps), [], []
         deep = [] if self.segments else deep_contact_notes(model, t, state.y)
         maker = replace(
