@@ -103,8 +103,8 @@ from haugmbd.formulations.udwadia_phohomsiri import UdwadiaPhohomsiri as Udwadia
 # motion
 from haugmbd.simulation.load import load as load
 from haugmbd.simulation.results.result import Result as Result
-from haugmbd.simulation.results.sensor import Sensor as Sensor
-from haugmbd.simulation.results.sensor import SensorHistory as SensorHistory
+from haugmbd.simulation.sensor import Sensor as Sensor
+from haugmbd.simulation.sensor import SensorHistory as SensorHistory
 from haugmbd.simulation.simulate import simulate as simulate
 from haugmbd.simulation.stepper import Stepper as Stepper
 from haugmbd.simulation.gym_env import gym_env as gym_env

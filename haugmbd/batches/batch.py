@@ -35,8 +35,7 @@ from haugmbd.model.state import State
 from haugmbd.simulation.arguments import check_budget, check_interval, check_kinds, check_numbers, choose_integrator, wanted_times
 from haugmbd.simulation.compatibility import resolve_stabilization
 from haugmbd.simulation.results.io.laws import laws_of
-from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION, RunMethods
-from haugmbd.simulation.run_options import RunOutput
+from haugmbd.simulation.run_options import NEWTON_EULER, PROJECTION, RunMethods, RunOutput
 from haugmbd.simulation.stepping.progress import Progress
 
 

@@ -25,9 +25,9 @@ from haugmbd.diagnostics.run_warnings import Outcome, RunStatus
 from haugmbd.integrators.initial_state import check_start
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
+from haugmbd.simulation.results.records import Recorded
 from haugmbd.simulation.results.result import Result
-from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION, RunMethods
-from haugmbd.simulation.run_options import Recorded, RunLimits, RunOutput
+from haugmbd.simulation.run_options import NEWTON_EULER, PROJECTION, RunLimits, RunMethods, RunOutput
 from haugmbd.simulation.simulate import result_of_short_run, run_system, with_sensor_notes
 from haugmbd.simulation.smooth_run import GroupSteps, ended, short_run, suited
 

@@ -29,7 +29,7 @@ from haugmbd.integrators.step_context import OPTIONS_TYPE, check_finite
 from haugmbd.model.generalized_forces import copy_line
 from haugmbd.model.inspection.row_gaps import worst_of_rows
 from haugmbd.model.model import Model
-from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION
+from haugmbd.simulation.run_options import NEWTON_EULER, PROJECTION
 from haugmbd.simulation.smooth_run import GroupSteps, needs_steps_alone
 from haugmbd.system.checks.constraint_residuals import states_that_hold
 from haugmbd.workspace.families import twin, type_in

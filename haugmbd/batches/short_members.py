@@ -29,9 +29,8 @@ from haugmbd.integrators.watches.stiffness_watch import SAMPLES, StiffnessWatch
 from haugmbd.model.generalized_forces import copy_line
 from haugmbd.model.inspection.row_gaps import worst_of_rows
 from haugmbd.model.model import Model
-from haugmbd.simulation.results.records import Counters
-from haugmbd.simulation.run_methods import PROJECTION
-from haugmbd.simulation.run_options import Recorded
+from haugmbd.simulation.results.records import Counters, Recorded
+from haugmbd.simulation.run_options import PROJECTION
 from haugmbd.simulation.smooth_run import SmoothRun, ended, idle_runs, is_short, needs_steps_alone
 from haugmbd.simulation.stepping.state_memory import need_memory_for_states
 from haugmbd.system.checks.constraint_residuals import states_that_hold

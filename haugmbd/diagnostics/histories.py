@@ -271,19 +271,19 @@ class BodyHistory(NamesMeant):
                 f'sequence = {sequence!r}: give three of X, Y, Z such as "ZXZ" (body axes), or of x, y, z (global axes).'
             )
         finite = np.isfinite(self.p).all(axis=1)
-        found = np.full((len(self.t), 3), np.nan)
+        angles = np.full((len(self.t), 3), np.nan)
         with warnings.catch_warnings(record=True) as raised:
             warnings.simplefilter("always")
             if finite.any():
-                found[finite] = Rotation.from_matrix(self.A[finite]).as_euler(letters)
+                angles[finite] = Rotation.from_matrix(self.A[finite]).as_euler(letters)
         if raised:
-            still = finite & (found[:, 2] == 0.0)
+            still = finite & (angles[:, 2] == 0.0)
             first = float(self.t[still][0]) if still.any() else float(self.t[0])
             warn_user(
                 f"the angles {letters} of body {self.name!r} are not unique where their first and third axis coincide, first at "
                 f"t = {first:.6g} s: the third is set to zero there. Another sequence has its singular orientation elsewhere."
             )
-        return found
+        return angles
 
     def __repr__(self) -> str:
         return f"BodyHistory of {self.name!r}, {len(self.t)} states"

@@ -129,8 +129,8 @@ def joint_history(model: Model, joint: JointEntry, t: Array, y: Array, u_dot: Ar
         values.setdefault(name, []).append(value)
         rates += [rate] if rate.ndim == 1 else list(rate.T)
         accelerations += [acceleration] if acceleration.ndim == 1 else list(acceleration.T)
-    found = {name: _columns(parts) for name, parts in values.items()}
-    return JointHistory(joint.name, tuple(names), t, _columns(rates), _columns(accelerations), found)
+    columns = {name: _columns(parts) for name, parts in values.items()}
+    return JointHistory(joint.name, tuple(names), t, _columns(rates), _columns(accelerations), columns)
 
 
 def _coordinates(

@@ -183,21 +183,21 @@ def _carried(wrenches: Array, first: Ints) -> list[tuple[bool, ...]]:
     """Return the components that each joint can carry, from the wrenches of all rows (nc, 6).  first: rows of the joints (nj + 1,)"""
     size = np.abs(wrenches)
     code = ((size > CARRIED_TOL * size.max(axis=1, initial=0.0, keepdims=True)) @ (1 << np.arange(6))).astype(np.int64)
-    found = np.zeros(len(first) - 1, dtype=np.int64)
-    np.bitwise_or.at(found, np.repeat(np.arange(len(found)), np.diff(first)), code)
+    of_joint = np.zeros(len(first) - 1, dtype=np.int64)
+    np.bitwise_or.at(of_joint, np.repeat(np.arange(len(of_joint)), np.diff(first)), code)
     of_code = [tuple(bool(n >> k & 1) for k in range(6)) for n in range(64)]
-    return [of_code[n] for n in found.tolist()]
+    return [of_code[n] for n in of_joint.tolist()]
 
 
 def _stresses(examined: RankAnalysis, dependencies: Iterable[Dependency]) -> list[dict[int, float]]:
     """Return the self-stresses, multipliers by row, each with the largest row 1."""
-    found = []
+    stresses = []
     for d in dependencies:
         if d.terms:
             stress = {d.row: 1.0, **{row: -c for row, c in d.terms}}
             largest = max(abs(n) * examined.norm[row] for row, n in stress.items())
-            found.append({row: n / largest for row, n in stress.items()})
-    return found
+            stresses.append({row: n / largest for row, n in stress.items()})
+    return stresses
 
 
 SAMPLES = 5
@@ -290,18 +290,18 @@ def _vanishing(stresses: SelfStresses, entry: JointEntry, place: ReactionPlace, 
     wrenches, body, y = stresses.wrenches(entry, which, lam), place.body, stresses.y[stresses.state[which]]
     wrench = wrenches.on(entry, body) if entry.part.tooth_contact() is None else wrench_with_teeth(wrenches, entry, body)
     r, p = (y[:, WIDTH * body + a : WIDTH * body + b] for a, b in PARTS[:2])
-    found = at_joint_point(place, frame, r, p, wrench)
-    parts = np.hstack([found.force, found.torque / stresses.length[which][:, None]])
+    reaction = at_joint_point(place, frame, r, p, wrench)
+    parts = np.hstack([reaction.force, reaction.torque / stresses.length[which][:, None]])
     flags: Flags = np.all(np.abs(parts) <= UNIQUE_TOL, axis=0)
     return flags
 
 
 def _reaction(
-    joint: str, wrenches: Array, own: range, carried: tuple[bool, ...], stresses: Sequence[dict[int, float]]
+    joint: str, wrenches: Array, rows: range, carried: tuple[bool, ...], stresses: Sequence[dict[int, float]]
 ) -> JointReaction:
-    """Return the record of one joint, from the wrenches of all rows (nc, 6) and the self-stresses that contain its `own` rows."""
-    lam = np.array([[n.get(row, 0.0) for row in own] for n in stresses])
-    unique: Flags = np.all(np.abs(lam @ wrenches[own]) <= UNIQUE_TOL, axis=0)
+    """Return the record of one joint, from the wrenches of all rows (nc, 6) and the self-stresses that contain its `rows`."""
+    lam = np.array([[n.get(row, 0.0) for row in rows] for n in stresses])
+    unique: Flags = np.all(np.abs(lam @ wrenches[rows]) <= UNIQUE_TOL, axis=0)
     return JointReaction(joint, tuple(unique.tolist()), carried)
 
 
@@ -310,9 +310,9 @@ def joint_wrenches(rows: Rows, frames: JointFrames) -> Array:
     of_row = np.repeat(np.arange(len(frames.j)), np.diff(frames.first))
     A = rotation_matrix(rows.state.p)[frames.j]
     arm, axes, j = np.einsum("kab,kb->ka", A, frames.s_bar_j)[of_row], (A @ frames.A_bar_j)[of_row], frames.j[of_row]
-    own = (rows.bodies == j[:, None]).astype(np.float64)
-    force = -np.einsum("ks,ksa->ka", own, rows.Phi_r)
-    moment = -np.einsum("ks,ksa->ka", own, rows.PiBar)
+    on_j = (rows.bodies == j[:, None]).astype(np.float64)
+    force = -np.einsum("ks,ksa->ka", on_j, rows.Phi_r)
+    moment = -np.einsum("ks,ksa->ka", on_j, rows.PiBar)
     torque = np.einsum("kab,kb->ka", A[of_row], moment) - cross(arm, force)
     return np.concatenate([np.einsum("kba,kb->ka", axes, force), np.einsum("kba,kb->ka", axes, torque)], axis=1)
 
@@ -456,10 +456,10 @@ def reactions_over_time(
     body = place.body
     wrench = wrench_with_teeth(wrenches, e, body)
     r, p = (y[:, WIDTH * body + a : WIDTH * body + b] for a, b in PARTS[:2])
-    found = at_joint_point(place, frame, r, p, wrench)
+    reaction = at_joint_point(place, frame, r, p, wrench)
     known = stresses() if stresses is not None else self_stresses(model, t, y)
     unique = unique_components(model, known, e, on, frame)
-    return Reaction(joint, model.body_names[body], frame, t, found.force, found.torque, found.point, unique)
+    return Reaction(joint, model.body_names[body], frame, t, reaction.force, reaction.torque, reaction.point, unique)
 
 
 def unique_beside(found: Reaction, change: Reaction, length: float) -> Reaction:

@@ -160,8 +160,8 @@ def with_signals(model: Model, events: Sequence[E]) -> tuple[E, ...]:
 def refuse_signals(model: Model, parts: Sequence[Any]) -> None:
     """Raise UsageError for events, sensors and blocks that read what joints carry, where contacts with friction act on the bodies."""
     network = model.force_callbacks.network
-    own = () if network is None else tuple(network.scope.sensors.values())
-    names = [str(one.function) for one in (*parts, *own) if isinstance(getattr(one, "function", None), str)]
+    of_network = () if network is None else tuple(network.scope.sensors.values())
+    names = [str(one.function) for one in (*parts, *of_network) if isinstance(getattr(one, "function", None), str)]
     names += [] if network is None else [name for name, signal in network.signals.items() if isinstance(signal, DynamicSignal)]
     if names:
         raise UsageError(
@@ -172,6 +172,6 @@ def refuse_signals(model: Model, parts: Sequence[Any]) -> None:
 
 def rebind(model: Model, parts: Sequence[Any]) -> None:
     """Let events and sensors read the quantities of another structure."""
-    for one in parts:
-        if isinstance(one.function, SignalFunction):
-            one.function.model = model
+    for part in parts:
+        if isinstance(part.function, SignalFunction):
+            part.function.model = model

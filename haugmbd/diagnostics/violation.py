@@ -96,9 +96,9 @@ class JointWrenches:
     @classmethod
     def known(cls, model: Model, t: Array, y: Array, wrench: dict[str, Array]) -> JointWrenches:
         """Return the wrenches (nt, sides, 6) that are given for some joints."""
-        found = cls(model, t, y, lambda: np.zeros((0, 6)))
-        found._wrench = wrench
-        return found
+        wrenches = cls(model, t, y, lambda: np.zeros((0, 6)))
+        wrenches._wrench = wrench
+        return wrenches
 
     def on(self, joint: JointEntry, body: int) -> Array:
         """Return the wrench (nt, 6) of the rows of a joint on a body that they touch: force global, moment in the body frame.
@@ -108,8 +108,8 @@ class JointWrenches:
         edge = self.model.tables["EDGES"][self.model.slot_of_row[joint.rows[0]] // 6]
         wrench = self._of(joint)
         if body in edge[:2] or body in edge[2:][edge[2:] > 0]:
-            found: Array = wrench[:, int(np.nonzero(edge == body)[0][0])]
-            return found
+            on_body: Array = wrench[:, int(np.nonzero(edge == body)[0][0])]
+            return on_body
         return wrench_on_ground(edge.astype(np.int64).tolist(), wrench, self.y)
 
     def _of(self, joint: JointEntry) -> Array:

@@ -274,11 +274,11 @@ def work_between(model: Model, t: Array, y: Array, solutions: Callable[[], Array
         rates = rates_of(t, y, solutions(), model.nb + 1)
         states = states_between(model, times[order], t, y, rates)
         hold_touch_speeds(model, t, y, times[order], states)
-        found = powers(model, times[order], states)
+        of_nodes = powers(model, times[order], states)
     except SingularKKTError:  # a stored state at a singular position has no rates: use the spline through the powers at the states
         return spline_of(model, t, y, at)
     back = np.argsort(order, kind="stable")
-    return Work(*(spans.work(power[back], rule) for power in found)).since_first()
+    return Work(*(spans.work(power[back], rule) for power in of_nodes)).since_first()
 
 
 class _Spans(NamedTuple):
@@ -380,10 +380,10 @@ def spline_of(model: Model, t: Array, y: Array, nodes: Array) -> Work:
     """Return the work from nodes[0] by cubic splines through the powers at the states."""
     from scipy.interpolate import CubicSpline  # noqa: PLC0415  only where there is nothing better
 
-    found = []
+    pieces = []
     for power in powers(model, t, y):
         work = np.zeros((len(nodes), power.shape[1]))
         if power.shape[1]:
             work = CubicSpline(t, power).antiderivative()(nodes)
-        found.append(work - work[:1])
-    return Work(*found)
+        pieces.append(work - work[:1])
+    return Work(*pieces)

@@ -243,12 +243,13 @@ class FixedOrAdaptive(Integrator):
 
     def with_arguments(self, h: float | None, rtol: float | None, atol: float | None) -> Self:
         name = type(self).__name__
-        found = replace(self, **_given_once(self, h=h, rtol=rtol, atol=atol))
-        if found.h is not None and found._selects_error_control:
+        method = replace(self, **_given_once(self, h=h, rtol=rtol, atol=atol))
+        if method.h is not None and method._selects_error_control:
             raise UsageError(
-                f"{name} takes a fixed step (h = {found.h:g} s) or error control (rtol = {found.rtol:g}, atol = {found.atol:g}), not both."
+                f"{name} takes a fixed step (h = {method.h:g} s) or error control (rtol = {method.rtol:g}, atol = {method.atol:g}), "
+                "not both."
             )
-        return found
+        return method
 
     def check(self, span: float) -> None:
         if self.adaptive:
@@ -263,14 +264,14 @@ class FixedOrAdaptive(Integrator):
 
 def methods_below(kind: type[Any] = Integrator) -> tuple[type[Integrator], ...]:
     """Return the classes of this package below `kind` that are methods, each once; without those of the user."""
-    found: dict[type[Integrator], None] = {}
+    methods: dict[type[Integrator], None] = {}
     load_package_of(kind)
     for below in _ours(kind):
         if _ours(below):
-            found |= dict.fromkeys(methods_below(below))
+            methods |= dict.fromkeys(methods_below(below))
         elif not isabstract(below):
-            found[below] = None
-    return tuple(found)
+            methods[below] = None
+    return tuple(methods)
 
 
 def _ours(kind: type[Any]) -> list[type[Any]]:

@@ -190,10 +190,10 @@ class EventLocator:
             if terminal is not None:  # the event that ends the run is the last one of its instant
                 first = of_step.index(terminal)
                 of_step[first:] = sorted(of_step[first:], key=lambda one: one.event.terminal and not one.event.of_law)
-            for found in of_step:
-                late = terminal is not None and found.moment.t > terminal.moment.t
-                there = terminal.moment if terminal is not None and late else found.moment
-                records.append(EventRecord(found.event.name, float(there.t), self._state(there.t, there.y), found.jump))
+            for located in of_step:
+                late = terminal is not None and located.moment.t > terminal.moment.t
+                there = terminal.moment if terminal is not None and late else located.moment
+                records.append(EventRecord(located.event.name, float(there.t), self._state(there.t, there.y), located.jump))
             if terminal is not None:
                 self.ending, self._before = tuple(one.event for one in of_step if one.event.terminal), {}
                 return _ended(batch, terminal), records, True
@@ -207,10 +207,10 @@ class EventLocator:
     def across_jump(self, before: Mapping[int, float], t: float, y: Array) -> tuple[list[EventRecord], bool]:
         """Return the events whose g jumps across zero, from its values `before` to those behind the jump, and whether one ends the run."""
         self._before = after = self._armed(self._values(list(before), t, y[None], 0))
-        found = [n for n in before if self.events[n].wants(before[n], after[n])]
-        ending = tuple(self.events[n] for n in found if self.events[n].terminal)
+        crossed = [n for n in before if self.events[n].wants(before[n], after[n])]
+        ending = tuple(self.events[n] for n in crossed if self.events[n].terminal)
         self.ending = ending or self.ending
-        return [EventRecord(self.events[n].name, t, self._state(t, y), after[n] - before[n]) for n in found], bool(ending)
+        return [EventRecord(self.events[n].name, t, self._state(t, y), after[n] - before[n]) for n in crossed], bool(ending)
 
     def _by_steps(self, last: Moment, batch: StepBatch) -> Iterator[list[LocatedEvent]]:
         """Return the events of each step of a batch in the order of time, up to those of the instant of a terminal one."""
@@ -248,9 +248,9 @@ class EventLocator:
                 for (a, g_a), (b, g_b) in pairwise(ends):
                     if self.events[n].wants(g_a, g_b):
                         brackets.append((self.events[n], Bracket(a - start.t, b - start.t, g_a, g_b)))
-            found = self._in_step(brackets, start, end, curve, clear + k) if brackets else []
-            if found:
-                yield found
+            located = self._in_step(brackets, start, end, curve, clear + k) if brackets else []
+            if located:
+                yield located
             self._before = after
 
     def _armed(self, values: dict[int, float]) -> dict[int, float]:
@@ -356,8 +356,8 @@ class EventLocator:
             flags = getattr(group, what)(*states)
             for k, number in enumerate(numbers):
                 columns[number] = flags if len(numbers) == 1 and flags.ndim == 1 else flags[:, k]
-        found: Flags = np.stack(columns, axis=1).astype(np.bool_, copy=False)
-        return found
+        all_flags: Flags = np.stack(columns, axis=1).astype(np.bool_, copy=False)
+        return all_flags
 
     def _values(self, which: list[int], t: float, y: Array, row: int, known: Mapping[int, float] = NOTHING) -> dict[int, float]:
         """Return g at a row of states of the events `which`, by their numbers; those in `known` are not evaluated again."""
@@ -401,13 +401,13 @@ class EventLocator:
             after = _zero(across, bracket, near)
             when = np.array([start.t + after])
             return Moment(float(when[0]), curve.states(when)[0], curve.rates(when)[0]), _jump(across, after, bracket, near), None
-        step, between, known = step_of(start, end), self.problem.state_space.between, {}
+        step, between, values = step_of(start, end), self.problem.state_space.between, {}
         along = event.along(*step)
 
         def dense(after: float) -> float:
             t = start.t + after
             g = along(t) if along is not None else self._g(event, t, between(np.array([t]), *step)[0])
-            known[after] = g
+            values[after] = g
             return g
 
         def at(after: float) -> Moment:
@@ -418,7 +418,7 @@ class EventLocator:
         guess, width = _zero(dense, bracket, near), bracket.upper - bracket.lower
         aside = SLOPE * width * (1.0 if guess < 0.5 * (bracket.lower + bracket.upper) else -1.0)
         there = dense(guess + aside)
-        g_dot = (there - (known[guess] if guess in known else dense(guess))) / aside
+        g_dot = (there - (values[guess] if guess in values else dense(guess))) / aside
         corrected = self._corrected(event, at, guess, g_dot, bracket, near)
         return (corrected[0], 0.0, corrected[1]) if corrected else (*self._enclosed(event, at, start, end, bracket), None)
 
@@ -429,11 +429,11 @@ class EventLocator:
         """
         if event.watched:  # a function of compiled code
             return
-        one, two = self._value(event, there) if g is None else g, self._value(event, there)
-        if one != two:
+        first, second = self._value(event, there) if g is None else g, self._value(event, there)
+        if first != second:
             raise SimulationError(
                 f"event {event.name!r} is not a function of (t, state): evaluated twice at t = {there.t:.9g} s, "
-                f"it gives {one:.9g} and {two:.9g}. "
+                f"it gives {first:.9g} and {second:.9g}. "
                 "Let it depend on nothing but its arguments: no random number, no counter, nothing that it changes itself."
             )
 
@@ -470,15 +470,15 @@ class EventLocator:
         def g(after: float) -> float:
             return self._value(event, at(after))
 
-        own = bracket._replace(g_lower=g(bracket.lower), g_upper=g(bracket.upper))
-        if own.g_lower * own.g_upper > 0.0:
+        of_steps = bracket._replace(g_lower=g(bracket.lower), g_upper=g(bracket.upper))
+        if of_steps.g_lower * of_steps.g_upper > 0.0:
             whole = Bracket(0.0, end.t - start.t, self._value(event, start), self._value(event, end))
-            own = whole if whole.g_lower * whole.g_upper < 0.0 else own
-        if own.g_lower * own.g_upper >= 0.0:  # a zero at an end; or two zeros of the dense output, and none of the steps
-            return at(own.lower if abs(own.g_lower) < abs(own.g_upper) else own.upper), 0.0
+            of_steps = whole if whole.g_lower * whole.g_upper < 0.0 else of_steps
+        if of_steps.g_lower * of_steps.g_upper >= 0.0:  # a zero at an end; or two zeros of the dense output, and none of the steps
+            return at(of_steps.lower if abs(of_steps.g_lower) < abs(of_steps.g_upper) else of_steps.upper), 0.0
         near = bracket.enclosure(start.t)
-        guess = _zero(g, own, near)
-        return at(guess), _jump(g, guess, own, near)
+        guess = _zero(g, of_steps, near)
+        return at(guess), _jump(g, guess, of_steps, near)
 
     def _value(self, event: Event, there: Moment) -> float:
         if event.watched:
@@ -512,10 +512,10 @@ def _zero(g: Callable[[float], float], bracket: Bracket, near: float = LOCATED) 
     """
     if bracket.g_upper == 0.0:
         return bracket.upper
-    known = {bracket.lower: bracket.g_lower, bracket.upper: bracket.g_upper}
+    at_ends = {bracket.lower: bracket.g_lower, bracket.upper: bracket.g_upper}
 
     def value(x: float) -> float:
-        return known[x] if x in known else g(x)
+        return at_ends[x] if x in at_ends else g(x)
 
     at = brents_zero(value, bracket, near)
     if at is not None:
@@ -585,9 +585,9 @@ def step_to(problem: Problem, method: Any, start: Moment, t: float, need: Need) 
     return there
 
 
-def _ended(batch: StepBatch, found: LocatedEvent) -> StepBatch:
+def _ended(batch: StepBatch, event: LocatedEvent) -> StepBatch:
     """Return the batch with the event as the end of its last step."""
-    return ended_at(batch, found.step, found.moment)
+    return ended_at(batch, event.step, event.moment)
 
 
 def ended_at(batch: StepBatch, k: int, end: Moment) -> StepBatch:

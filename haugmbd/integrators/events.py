@@ -226,8 +226,8 @@ class Switch(Event):
     def __post_init__(self) -> None:
         for what in ("lock", "grip", "release"):
             object.__setattr__(self, what, _names_of_parts(self.name, what, getattr(self, what)))
-        given = self.kick
-        object.__setattr__(self, "kick", tuple(given) if isinstance(given, tuple | list) else (given,))
+        kicks = self.kick
+        object.__setattr__(self, "kick", tuple(kicks) if isinstance(kicks, tuple | list) else (kicks,))
         twice = {name for name, n in Counter((*self.lock, *self.grip, *self.release)).items() if n > 1}
         if twice:
             raise UsageError(

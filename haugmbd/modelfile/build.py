@@ -46,7 +46,7 @@ from haugmbd.modelfile.schema import (
     kept_by,
 )
 from haugmbd.modelfile.values import Field, Kind, Number, Record
-from haugmbd.simulation.results.sensor import Sensor
+from haugmbd.simulation.sensor import Sensor
 from haugmbd.system.system import System
 
 MOST_PARTS = 100_000

@@ -47,7 +47,7 @@ from haugmbd.modelfile.schema import (
     ROPE_CLASSES,
     kept_by,
 )
-from haugmbd.simulation.results.sensor import Sensor
+from haugmbd.simulation.sensor import Sensor
 
 WIDTH = 120
 """Characters of a line; a table that fits stands on one line."""

@@ -65,7 +65,7 @@ from haugmbd.simulation.arguments import choose_integrator
 from haugmbd.simulation.compatibility import resolve_stabilization
 from haugmbd.simulation.hybrid.contact_events import MEETS, OPENS
 from haugmbd.simulation.results.result import Result
-from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION
+from haugmbd.simulation.run_options import NEWTON_EULER, PROJECTION
 from haugmbd.simulation.simulate import simulate
 from haugmbd.system.build import build_model
 from haugmbd.system.rebuilt import put_frozen

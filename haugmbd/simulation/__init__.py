@@ -4,7 +4,8 @@ simulate        simulate, and the run of each kind: smooth, with contacts, with 
 simulate_chain  simulate for a serial chain
 arguments       check and read the arguments of `simulate`
 compatibility   legal combinations of formulation, integrator and stabilization
-run_options     what is recorded of a run, and how far it goes;  run_methods  the methods of a run
+run_options     what a run is asked for: its methods, what is recorded of it, and how far it goes
+sensor          functions of time and state that are recorded with a run
 run_task        a run that is to be made: what `simulate` hands on to the run of each kind
 smooth_run      short runs in compiled code
 stepping        the loop over batches of steps, and what it stores

@@ -76,8 +76,8 @@ class SlipRate(Watched):
         return np.array([c * coordinate_motion(q, bodies[a : a + 1], bodies[b : b + 1], none)[1][0] for q, c, a, b in self.terms])
 
     def __call__(self, t: float, state: State) -> float:
-        found = self.rates(state)
-        return self.noted(t, float(found.sum() + LEAST * (1.0 + np.abs(found).max())))
+        rates = self.rates(state)
+        return self.noted(t, float(rates.sum() + LEAST * (1.0 + np.abs(rates).max())))
 
 
 class Push(Watched):
@@ -98,12 +98,12 @@ class Push(Watched):
 
 def events_of(model: Model) -> tuple[Switch, ...]:
     """Return the switches of all freewheels."""
-    found: list[Switch] = []
+    switches: list[Switch] = []
     for joint in freewheels_of(model):
         name = joint.name
-        found.append(Event(f"{name}: {LOCKS}", SlipRate(model, joint), direction=-1).then(grip=[name]))
-        found.append(Event(f"{name}: {SLIPS}", Push(name), direction=-1).then(release=[name]))
-    return tuple(found)
+        switches.append(Event(f"{name}: {LOCKS}", SlipRate(model, joint), direction=-1).then(grip=[name]))
+        switches.append(Event(f"{name}: {SLIPS}", Push(name), direction=-1).then(release=[name]))
+    return tuple(switches)
 
 
 def rebind_pushes(model: Model, events: Sequence[Event]) -> None:
@@ -122,12 +122,12 @@ def not_held(events: Sequence[Event], end: float, fired: Container[str]) -> list
     fired: names of the events that ended the part, whose functions were positive before
     """
     before = end - NEAR * (1.0 + abs(end))
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for event in events:
         watched = event.function
         if isinstance(watched, Watched) and event.name not in fired and any(t < before for t in watched.negative):
-            found[watched.name] = None
-    return list(found)
+            names[watched.name] = None
+    return list(names)
 
 
 def pulled(model: Model, Lam: Array) -> str | None:
@@ -167,8 +167,8 @@ def locked_at_rest(
     now: list[str] = []
     for _ in range(2 ** min(len(names), 10) + 2 * len(names)):
         at = locked(now)
-        found = accelerations(at, state.replace(structure=None))
-        lam, u_dot = found.lam, np.hstack([found.v_dot, found.omega_bar_dot])[1:].ravel()
+        solution = accelerations(at, state.replace(structure=None))
+        lam, u_dot = solution.lam, np.hstack([solution.v_dot, solution.omega_bar_dot])[1:].ravel()
         # T >= 0 of those that are locked
         pull = {name: float(lam[at.joints[name].rows[0]]) for name in now}
         worst = max(pull, key=partial(_value, pull), default=None)

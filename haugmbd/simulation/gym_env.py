@@ -8,6 +8,7 @@ Source: Towers et al. (2024), Gymnasium: a standard interface for reinforcement 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -83,21 +84,48 @@ def gym_env(
         import gymnasium  # type: ignore[import-not-found, unused-ignore]  # noqa: PLC0415  optional
     except ImportError:
         raise UsageError("gym_env needs gymnasium, which is not installed: pip install gymnasium.") from None
-    for name, function in (("reward", reward), ("terminated", terminated), ("reset", reset)):
-        if not callable(function) and (name == "reward" or function is not None):
-            raise UsageError(f"gym_env: {name} = {function!r:.60} must be a function.")
-    if not isinstance(repeat, int) or isinstance(repeat, bool) or repeat < 1:
-        raise UsageError(f"gym_env: repeat = {repeat!r} must be a whole number of 1 or more.")
+    episodes = _Episodes(reward, terminated, reset, repeat, t_end, failure)
+    episodes.check()
     if not inputs:
         raise UsageError("gym_env: inputs is empty: an environment needs an action.")
     made = Stepper(system, h=h, inputs=inputs, outputs=outputs, **stepper)
-    shape = (len(made.input_names),)
+    return _environment(gymnasium, made, _bounds(low, high, made.input_names), episodes)
+
+
+@dataclass(frozen=True)
+class _Episodes:
+    """What an episode is, in the terms of `gym_env`."""
+
+    reward: Callable[[Any, Any], float]
+    terminated: Callable[[Any], bool] | None
+    reset: Callable[[np.random.Generator], State | None] | None
+    repeat: int
+    t_end: float
+    failure: float
+
+    def check(self) -> None:
+        """Raise UsageError unless functions are functions, and the number of steps is one."""
+        for name, function in (("reward", self.reward), ("terminated", self.terminated), ("reset", self.reset)):
+            if not callable(function) and (name == "reward" or function is not None):
+                raise UsageError(f"gym_env: {name} = {function!r:.60} must be a function.")
+        if not isinstance(self.repeat, int) or isinstance(self.repeat, bool) or self.repeat < 1:
+            raise UsageError(f"gym_env: repeat = {self.repeat!r} must be a whole number of 1 or more.")
+
+
+def _bounds(low: npt.ArrayLike, high: npt.ArrayLike, names: Sequence[str]) -> tuple[Any, Any]:
+    """Return least and largest action, (n,) each.  Raise UsageError unless the first is below the second."""
+    shape = (len(names),)
     try:
-        bounds = [np.broadcast_to(np.asarray(x, dtype=np.float32), shape).copy() for x in (low, high)]
+        least, largest = (np.broadcast_to(np.asarray(x, dtype=np.float32), shape).copy() for x in (low, high))
     except (TypeError, ValueError):
-        raise UsageError(f"gym_env: low and high must be numbers, or {shape[0]} for {', '.join(made.input_names)}.") from None
-    if not (bounds[0] < bounds[1]).all() or np.isnan(bounds).any():
+        raise UsageError(f"gym_env: low and high must be numbers, or {shape[0]} for {', '.join(names)}.") from None
+    if not (least < largest).all() or np.isnan([least, largest]).any():
         raise UsageError(f"gym_env: low = {low!r:.60} must be below high = {high!r:.60}.")
+    return least, largest
+
+
+def _environment(gymnasium: Any, stepper: Stepper, bounds: tuple[Any, Any], episodes: _Episodes) -> Any:
+    """Return the environment of a Stepper, whose actions are within the bounds."""
 
     class MechanismEnv(gymnasium.Env):  # type: ignore[misc, unused-ignore]
         """A mechanism that actions move."""
@@ -105,30 +133,30 @@ def gym_env(
         metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012  as gymnasium declares it
 
         def __init__(self) -> None:
-            self.stepper, self.action_names, self.observation_names = made, made.input_names, made.output_names
-            self.action_space = gymnasium.spaces.Box(bounds[0], bounds[1], shape, np.float32)
-            free = np.full(len(made.output_names), np.inf)
+            self.stepper, self.action_names, self.observation_names = stepper, stepper.input_names, stepper.output_names
+            self.action_space = gymnasium.spaces.Box(*bounds, bounds[0].shape, np.float32)
+            free = np.full(len(stepper.output_names), np.inf)
             self.observation_space = gymnasium.spaces.Box(-free, free, free.shape, np.float64)
-            self._start = made.t
+            self._start = stepper.t
 
         def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
             """Begin an episode."""
             super().reset(seed=seed, options=options)
-            self.stepper.reset(None if reset is None else reset(self.np_random))
+            self.stepper.reset(None if episodes.reset is None else episodes.reset(self.np_random))
             self._start = self.stepper.t
             return self._observed(), {"t": self.stepper.t}
 
         def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
             """Hold an action for some steps."""
-            held = np.clip(np.asarray(action, dtype=np.float64).reshape(shape), bounds[0], bounds[1])
+            held = np.clip(np.asarray(action, dtype=np.float64).reshape(bounds[0].shape), *bounds)
             try:
-                self.stepper.step(held, n=repeat)
+                self.stepper.step(held, n=episodes.repeat)
             except SimulationError as error:
-                return self._observed(), float(failure), True, False, {"t": self.stepper.t, "error": str(error)}
+                return self._observed(), float(episodes.failure), True, False, {"t": self.stepper.t, "error": str(error)}
             seen = self._observed()
-            ended = bool(terminated(seen)) if terminated is not None else False
-            late = self.stepper.t - self._start >= t_end * (1.0 - 1e-12)
-            return seen, float(reward(seen, held)), ended, bool(late), {"t": self.stepper.t}
+            ended = bool(episodes.terminated(seen)) if episodes.terminated is not None else False
+            late = self.stepper.t - self._start >= episodes.t_end * (1.0 - 1e-12)
+            return seen, float(episodes.reward(seen, held)), ended, bool(late), {"t": self.stepper.t}
 
         def _observed(self) -> Any:
             return np.array(self.stepper.outputs, dtype=np.float64)

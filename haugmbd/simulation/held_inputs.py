@@ -101,10 +101,10 @@ class HeldAcceleration(Driver):
     def program(self) -> Program:
         """Return the polynomial as a tape, with the coefficients as its constants."""
         program = recorded_polynomial()
-        own = program.numbers.copy()
+        constants = program.numbers.copy()
         for probe, coefficient in zip(PROBES, self.coefficients, strict=True):
-            own[program.numbers == probe] = coefficient
-        return program._replace(numbers=own)
+            constants[program.numbers == probe] = coefficient
+        return program._replace(numbers=constants)
 
     def __str__(self) -> str:
         """Return what it is."""
@@ -137,14 +137,14 @@ class InputPart(NamedTuple):
 
 def input_of(part: Any) -> InputPart | None:
     """Return a force element or a driven joint as an input; None if it is none."""
-    given = vars(part).items()
+    attributes = vars(part).items()
     if isinstance(part, ForceElement):
         value = part.value()
-        own = [name for name, x in given if x is value and not name.startswith("_")]
-        if part.is_open() or not value.drivers or not own or getattr(part, "curve", None) is not None:
+        names = [name for name, x in attributes if x is value and not name.startswith("_")]
+        if part.is_open() or not value.drivers or not names or getattr(part, "curve", None) is not None:
             return None
         start = tuple(driver.value if isinstance(driver, Constant) else 0.0 for driver in value.drivers)
-        return InputPart(part.name, part, own[0], start)
+        return InputPart(part.name, part, names[0], start)
     if isinstance(part, Joint) and part.needs() and isinstance(getattr(part, "f", None), Driver):
         return InputPart(part.name, part, "f", (0.0,))
     return None
@@ -153,8 +153,8 @@ def input_of(part: Any) -> InputPart | None:
 def inputs_of(model: Model) -> dict[str, InputPart]:
     """Return all that can be an input of a model, by name."""
     parts: Iterable[Any] = (*model.force_elements, *(entry.part for entry in model.joints.values()))
-    found = [one for one in map(input_of, parts) if one is not None]
-    return {one.name: one for one in found}
+    inputs = [part for part in map(input_of, parts) if part is not None]
+    return {part.name: part for part in inputs}
 
 
 def read_names(given: Any, who: str, what: str) -> tuple[str, ...]:
@@ -170,18 +170,18 @@ def read_names(given: Any, who: str, what: str) -> tuple[str, ...]:
 
 def chosen_inputs(model: Model, given: Any, who: str) -> tuple[InputPart, ...]:
     """Return the parts of these names. Raise UsageError, with the names that there are, for others."""
-    names, known = read_names(given, who, "inputs"), inputs_of(model)
-    wrong = [name for name in names if name not in known]
+    names, inputs = read_names(given, who, "inputs"), inputs_of(model)
+    wrong = [name for name in names if name not in inputs]
     if wrong:
-        have = first_few([repr(name) for name in known], LISTED) if known else "none"
-        hint = did_you_mean(wrong[0], known)
+        have = first_few([repr(name) for name in inputs], LISTED) if inputs else "none"
+        hint = did_you_mean(wrong[0], inputs)
         exists = wrong[0] in model.joints or any(entry.load.name == wrong[0] for entry in model.loads)
         has = ", which has no number that could be set" if exists else ""
         raise UsageError(
             f"{who}: {wrong[0]!r} is not an input of model {model.name!r}{hint}{has}. Its inputs are {have}: force elements with a force, "
             "torque or actuator, and drivers of joints."
         )
-    return tuple(known[name] for name in names)
+    return tuple(inputs[name] for name in names)
 
 
 class Inputs:
@@ -191,17 +191,17 @@ class Inputs:
     """
 
     def __init__(self, parts: Sequence[InputPart], drivers: Sequence[tuple[Driver, ...]], model: Model) -> None:
-        self.names = tuple(column for one in parts for column in one.columns)
-        self.start = np.array([x for one in parts for x in one.start])
+        self.names = tuple(column for part in parts for column in part.columns)
+        self.start = np.array([x for part in parts for x in part.start])
         self.values = self.start.copy()
         self._columns = {}
         at = 0
-        for one in parts:
-            self._columns[one.name] = slice(at, at + len(one.start))
-            at += len(one.start)
+        for part in parts:
+            self._columns[part.name] = slice(at, at + len(part.start))
+            at += len(part.start)
         self._columns |= {name: slice(k, k + 1) for k, name in enumerate(self.names)}
         self._model = model
-        self._drivers = [driver for own in drivers for driver in own]
+        self._drivers = [driver for of_part in drivers for driver in of_part]
         number = {id(driver): k for k, driver in enumerate(model.drivers)}
         held = [k for k, driver in enumerate(self._drivers) if isinstance(driver, HeldNumber)]
         for k, driver in enumerate(self._drivers):
@@ -217,10 +217,10 @@ class Inputs:
     @staticmethod
     def _places_of(model: Model, driver: int) -> Array:
         """Return the places of t_0, f_0, f'_0 and f'' / 2 of a driver in the constants of a model."""
-        known = recorded_polynomial().numbers
+        constants = recorded_polynomial().numbers
         row = next(row for row in model.tables["DRIVER_TABLE"] if row[INDEX] == driver)
         first = model.tables.place("DRIVER_NUMBERS")[0] + int(row[FIRST])
-        return np.array([first + int(np.flatnonzero(known == probe)[0]) for probe in PROBES], dtype=np.int64)
+        return np.array([first + int(np.flatnonzero(constants == probe)[0]) for probe in PROBES], dtype=np.int64)
 
     def read(self, given: Any, who: str) -> Array:
         """Return values of all inputs, (m,): those that are given, and the others as they are. Raise UsageError for anything else."""
@@ -258,8 +258,8 @@ class Inputs:
         """Hold other values from the time t [s] on."""
         self.values[:] = values
         if len(self._rows):
-            place = self._place_in(pack)
-            pack.work[place] = values if self._all_held else values[self._held]
+            held_places = self._place_in(pack)
+            pack.work[held_places] = values if self._all_held else values[self._held]
         for (k, driver), places in zip(self._moving, self._places, strict=True):
             f, f_dot, _ = driver.values(t)
             driver.coefficients[:] = t, f, f_dot, 0.5 * values[k]
@@ -308,42 +308,42 @@ def model_with_inputs(model: Model, given: Any, who: str) -> tuple[Model, Inputs
     parts = chosen_inputs(model, given, who)
     if not parts:
         return model, Inputs((), (), model)
-    own: dict[int, Any] = {}
+    replaced: dict[int, Any] = {}
     drivers: list[tuple[Driver, ...]] = []
-    for one in parts:
-        if isinstance(one.part, ForceElement):
-            held: tuple[Driver, ...] = tuple(map(HeldNumber, one.start))
-            own[id(one.part)] = changed(one.part, **{one.attribute: Value(held), "jacobian": None})
+    for held_part in parts:
+        if isinstance(held_part.part, ForceElement):
+            held: tuple[Driver, ...] = tuple(map(HeldNumber, held_part.start))
+            replaced[id(held_part.part)] = changed(held_part.part, **{held_part.attribute: Value(held), "jacobian": None})
         else:
-            held = (HeldAcceleration(getattr(one.part, one.attribute)),)
-            own[id(one.part)] = changed(one.part, **{one.attribute: held[0]})
-            _need_alone(model, one.part, who)
+            held = (HeldAcceleration(getattr(held_part.part, held_part.attribute)),)
+            replaced[id(held_part.part)] = changed(held_part.part, **{held_part.attribute: held[0]})
+            _need_alone(model, held_part.part, who)
         drivers.append(held)
-    found = _recompiled(model, own)
-    return found, Inputs(parts, drivers, found)
+    compiled = _recompiled(model, replaced)
+    return compiled, Inputs(parts, drivers, compiled)
 
 
 def _need_alone(model: Model, joint: Joint, who: str) -> None:
     """Raise UsageError if other parts refer to a driven joint: they would go on with the one that it replaces."""
-    others: list[Any] = [entry.part for entry in model.joints.values() if any(one is joint for one in entry.part.needs())]
-    others += [entry.load for entry in model.loads if any(one is joint for one in entry.load.needs())]
+    others: list[Any] = [entry.part for entry in model.joints.values() if any(needed is joint for needed in entry.part.needs())]
+    others += [entry.load for entry in model.loads if any(needed is joint for needed in entry.load.needs())]
     if others:
         raise UsageError(f"{who}: {joint.name!r} cannot be an input, because {others[0].name!r} refers to it.")
 
 
-def _recompiled(model: Model, own: Mapping[int, Any]) -> Model:
+def _recompiled(model: Model, replaced: Mapping[int, Any]) -> Model:
     """Return the model compiled from its parts, with others in place of some, by their ids."""
     system = System(model.name, gravity=tuple(model.gravity.tolist()))
     system.ground = system.bodies[0] = model.bodies[0]
     system.bodies += model.bodies[1:]
-    system.joints += [own.get(id(entry.part), entry.part) for entry in model.joints.values()]
-    system.loads += [own.get(id(entry.load), entry.load) for entry in model.loads]
+    system.joints += [replaced.get(id(entry.part), entry.part) for entry in model.joints.values()]
+    system.loads += [replaced.get(id(entry.load), entry.load) for entry in model.loads]
     system.contacts += model.contacts
     if model.network is not None:
         system.blocks += model.network.blocks
         system.sensors += model.network.scope.sensors.values()
     rule, tolerance = model.redundancy.rule, model.redundancy.given
-    found = system.compile_quietly(check_pose=True, redundancy=rule, tolerance=tolerance, solver=None)
-    if found.solver != model.solver:
-        found = system.compile_quietly(check_pose=True, redundancy=rule, tolerance=tolerance, solver=model.solver)
-    return found
+    compiled = system.compile_quietly(check_pose=True, redundancy=rule, tolerance=tolerance, solver=None)
+    if compiled.solver != model.solver:
+        compiled = system.compile_quietly(check_pose=True, redundancy=rule, tolerance=tolerance, solver=model.solver)
+    return compiled

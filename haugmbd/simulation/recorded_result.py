@@ -20,9 +20,9 @@ from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.stabilization.base import Stabilization
 from haugmbd.kkt.solver import DENSE, MULTIFRONTAL
 from haugmbd.model.model import Model
+from haugmbd.simulation.results.records import Recorded
 from haugmbd.simulation.results.result import Result
-from haugmbd.simulation.run_methods import RunMethods
-from haugmbd.simulation.run_options import Recorded
+from haugmbd.simulation.run_options import RunMethods
 from haugmbd.simulation.stepping.crossed_jumps import CROSSED_JUMPS, jump_notes
 from haugmbd.simulation.stepping.unresolved_steps import OPEN_LEDGER, UNRESOLVED_STEPS, ledger_notes, stiff_notes
 
@@ -58,7 +58,7 @@ class ResultMaker:
         counters = found.counters
         if work.solves:
             counters = replace(counters, solves=work.solves, iterations=work.iterations, repartitions=work.repartitions)
-        own, own_u_dot, failed = self._of_method(found)
+        lam, u_dot, failed = self._of_method(found)
         notes = [*notes, unchecked_note("all that the method solves for", failed, "recorded")] if failed else notes
         outcome = with_model_notes(found.outcome, model, found.t, found.y, counters.steps, found.energy_restored)
         impacts = checked("impacts", lambda: short_impact_notes(model, found.events, method, found.t, found.y))
@@ -74,8 +74,8 @@ class ResultMaker:
             interrupted=found.interrupted,
             events=events,
             singular_crossings=found.singular_crossings,
-            _own=own,
-            _own_u_dot=own_u_dot,
+            _own=lam,
+            _own_u_dot=u_dot,
             _sensors=found.sensors,
             _turns=found.turns,
             _contact_impacts=found.contact_impacts,
@@ -92,18 +92,18 @@ class ResultMaker:
         of_energy = checked(OPEN_LEDGER, lambda: ledger_notes(result, found.stiffness, method))
         return replace(result, outcome=result.outcome.with_notes(of_energy)) if of_energy else result
 
-    def _of_method(self, found: Recorded) -> tuple[Array | None, Array | None, Exception | None]:
+    def _of_method(self, recorded: Recorded) -> tuple[Array | None, Array | None, Exception | None]:
         """Return multipliers and accelerations that the method itself solved for, None where they are not kept; and an error there."""
-        method, own = self.methods.integrator, found.lam
-        if (method.own_multipliers or self.record_method) and method.lam_at_steps and self.times is None and own is None:
-            own = np.full((len(found.t), self.model.nc), np.nan)  # it did not make a step
+        method, lam_of_steps = self.methods.integrator, recorded.lam
+        if (method.own_multipliers or self.record_method) and method.lam_at_steps and self.times is None and lam_of_steps is None:
+            lam_of_steps = np.full((len(recorded.t), self.model.nc), np.nan)  # it did not make a step
         if self.record_method and method.lam_at_steps:
-            return own, steps_only(own, found.u_dot), None
+            return lam_of_steps, steps_only(lam_of_steps, recorded.u_dot), None
         if self.record_method:
             fresh = self.rule.fitted(self.model, self.methods.formulation.pack(self.model))
-            u_dot, lam, failed = solutions_of_rates(self.model, fresh, self.rule.rates, self.rule.options(), found.t, found.y)
+            u_dot, lam, failed = solutions_of_rates(self.model, fresh, self.rule.rates, self.rule.options(), recorded.t, recorded.y)
             return lam, u_dot, failed
-        return (own if method.own_multipliers else None), None, None
+        return (lam_of_steps if method.own_multipliers else None), None, None
 
 
 def settings_of(methods: RunMethods) -> dict[str, str]:

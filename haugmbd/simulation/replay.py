@@ -28,7 +28,7 @@ from haugmbd.integrators.default_number import DefaultNumber
 from haugmbd.model import dependent_rows
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
-from haugmbd.simulation.run_methods import PROJECTION, RunMethods
+from haugmbd.simulation.run_options import PROJECTION, RunMethods
 
 SAME_MOTION = 1e-6
 """Relative to the largest number of a column: steps that are made again are the same to the last digit, and those of another motion leave
@@ -95,10 +95,12 @@ def _method_data(method: Any) -> Any:
     name = type(method).__name__
     if not is_dataclass(method) or _class_of(name) is not type(method):
         return UNKNOWN
-    given = {
-        one.name: getattr(method, one.name) for one in fields(method) if one.init and getattr(method, one.name) is not one.default
+    arguments = {
+        field.name: getattr(method, field.name)
+        for field in fields(method)
+        if field.init and getattr(method, field.name) is not field.default
     }
-    data = {key: _method_data(value) for key, value in given.items() if not isinstance(value, DefaultNumber)}
+    data = {key: _method_data(value) for key, value in arguments.items() if not isinstance(value, DefaultNumber)}
     return UNKNOWN if UNKNOWN in data.values() else {"class": name, "given": data}
 
 
@@ -116,23 +118,29 @@ def _method_of(data: Any) -> Any:
 
 def replays_of(data: Any, ny: int) -> tuple[Replay, ...]:
     """Return the replays in the metadata of a file; none where they cannot be read."""
-    found = []
+    replays = []
     try:
-        for one in data or ():
-            y0 = np.array(one["y0"], dtype=np.float64)
+        for entry in data or ():
+            y0 = np.array(entry["y0"], dtype=np.float64)
             if y0.shape != (ny,):
                 return ()
-            methods = RunMethods(**{name: _method_of(one["methods"].get(name)) for name in METHODS})
+            methods = RunMethods(**{name: _method_of(entry["methods"].get(name)) for name in METHODS})
             if methods.stabilization == PROJECTION:  # the default itself, which methods that need none leave out
                 methods = replace(methods, stabilization=PROJECTION)
-            found.append(
+            replays.append(
                 Replay(
-                    float(one["t0"]), y0, float(one["t_end"]), float(one["last"]), methods, bool(one["exact"]), float(one["most"])
+                    float(entry["t0"]),
+                    y0,
+                    float(entry["t_end"]),
+                    float(entry["last"]),
+                    methods,
+                    bool(entry["exact"]),
+                    float(entry["most"]),
                 )
             )
     except (KeyError, TypeError, ValueError, HaugmbdError):  # methods of another version
         return ()
-    return tuple(found)
+    return tuple(replays)
 
 
 class Replayed(Protocol):
@@ -184,44 +192,45 @@ def work_along(replays: Sequence[Replay], result: Replayed) -> Work:
     Raises AnotherMotion where a replay is not the motion of the result, and the errors of a run that does not begin.
     """
     t, y = result.t, result._flat
-    used = [one for one in replays if one.last > t[0] and one.t0 < t[-1]]
+    used = [replay for replay in replays if replay.last > t[0] and replay.t0 < t[-1]]
     if not used:
         return result._work_at(t)
     parts, places, end, offset = [], [], -np.inf, 0
-    for one in used:
-        last = one is used[-1]
-        here = (t > end) & (last | (t <= one.last))
-        end = one.last
-        asked = np.unique(np.concatenate([[one.t0], t[here], [] if last else [one.last]]))
-        parts.append(_work_of(result, one, asked, (t[here], y[here])))
+    for replay in used:
+        last = replay is used[-1]
+        here = (t > end) & (last | (t <= replay.last))
+        end = replay.last
+        asked = np.unique(np.concatenate([[replay.t0], t[here], [] if last else [replay.last]]))
+        parts.append(_work_of(result, replay, asked, (t[here], y[here])))
         places.append(offset + np.searchsorted(asked, t[here]))
         offset += len(asked)
     return joined_work(parts).at(np.concatenate(places)).since_first()
 
 
-def _work_of(result: Replayed, one: Replay, asked: Array, stored: tuple[Array, Array]) -> Work:
+def _work_of(result: Replayed, replay: Replay, asked: Array, stored: tuple[Array, Array]) -> Work:
     """Return the work of one run since its start, at the times asked (k,), the first of which is its start."""
     if len(asked) < 2:  # noqa: PLR2004
         return result._work_at(asked)
-    until, most = float(asked[-1]), SAME_MOTION if one.exact else BETWEEN
-    if one.dense or one.most:
+    until, most = float(asked[-1]), SAME_MOTION if replay.exact else BETWEEN
+    if replay.dense or replay.most:
         along = _WorkAlongSteps(asked, stored)
-        seen: _Seen = _again(result, one, None, until, along)
+        seen: _Seen = _again(result, replay, None, until, along)
         seen.need_end(until)
         seen.need_same(most)
         if not along.is_near():
-            given = stored[0][stored[0] > one.t0]  # what dense output of the steps does not show, those of the run itself do
-            _again(result, one, given, until, _Seen(stored)).need_same(SAME_MOTION)
+            # what dense output of the steps does not show, those of the run itself do
+            times_stored = stored[0][stored[0] > replay.t0]
+            _again(result, replay, times_stored, until, _Seen(stored)).need_same(SAME_MOTION)
         return along.work()
-    steps = _again(result, one, None, until, _Seen(stored))
+    steps = _again(result, replay, None, until, _Seen(stored))
     steps.need_end(until)
     steps.need_same(most)
     t = steps.times()
     nodes = np.unique(np.concatenate([t[t < until], asked]))
     times = times_between(nodes, result._rule)
-    wanted = np.unique(np.concatenate([times, stored[0][stored[0] > one.t0]]))
+    wanted = np.unique(np.concatenate([times, stored[0][stored[0] > replay.t0]]))
     points = _WorkOfPoints(nodes, times, stored)
-    seen = _again(result, one, wanted, until, points)
+    seen = _again(result, replay, wanted, until, points)
     seen.need_end(float(wanted[-1]))
     if len(seen.times()) != len(wanted):
         raise AnotherMotion("made again, the run does not reach the points of the quadrature")
@@ -305,8 +314,8 @@ class _WorkAlongSteps(_Seen):
 
     def _next(self, times: Array, end: float) -> Array:
         """Return the times of this part, to its end."""
-        found: Array = times[(times > self.done) & (times <= end)]
-        return found
+        within: Array = times[(times > self.done) & (times <= end)]
+        return within
 
     def _show(self, part: Any, times: Array) -> None:
         """Keep the states of dense output at stored times between steps."""
@@ -357,12 +366,12 @@ class _WorkOfPoints(_Seen):
 S = TypeVar("S", bound=_Seen)
 
 
-def _again(result: Replayed, one: Replay, t_eval: Array | None, until: float, seen: S) -> S:
+def _again(result: Replayed, replay: Replay, t_eval: Array | None, until: float, seen: S) -> S:
     """Return what is seen of the run made again to the time `until` [s], without its warnings; of a run that fails, the states before."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            last = result._run_again(one, t_eval, until, seen.take)
+            last = result._run_again(replay, t_eval, until, seen.take)
         except Exception as error:
             last, seen.stopped = getattr(error, "result", None), error
             if last is None:
@@ -387,10 +396,10 @@ def need_same(t: Array, y: Array, t_stored: Array, y_stored: Array, most: float,
     _need(gaps.min(axis=0), t_stored[both], most)
 
 
-def _gaps(size: Array, one: Array, other: Array) -> Array:
+def _gaps(size: Array, state: Array, other: Array) -> Array:
     """Return the largest difference of two states (k, ny), relative to the size of their columns, (k,)."""
     scale = size + NOTHING * size.max(initial=0.0) + 1e-300
-    gaps: Array = (np.abs(one - other) / scale).max(axis=1, initial=0.0)
+    gaps: Array = (np.abs(state - other) / scale).max(axis=1, initial=0.0)
     return gaps
 
 

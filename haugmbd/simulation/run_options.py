@@ -1,26 +1,57 @@
-"""How a run is computed, and what is stored of it: the arguments of `simulate` in groups."""
+"""What a run is asked for: the arguments of `simulate` in groups, its methods, output and limits."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from math import inf
 from typing import NamedTuple
 
 import numpy.typing as npt
 
 from haugmbd.compiled.array_types import Array
-from haugmbd.diagnostics.contact_impacts import ContactImpact
-from haugmbd.diagnostics.run_warnings import Outcome, RunStatus
-from haugmbd.integrators.events import Event, EventRecord
-from haugmbd.integrators.state_space import SingularCrossing
-from haugmbd.integrators.watches.stiffness_watch import StiffnessWatch
-from haugmbd.simulation.results.records import Counters
-from haugmbd.simulation.results.sensor import Sensor, SensorHistory
+from haugmbd.contact.impact_laws import ImpactLaw
+from haugmbd.formulations import Formulation, NewtonEuler
+from haugmbd.integrators import Projection
+from haugmbd.integrators.base import Integrator
+from haugmbd.integrators.events import Event
+from haugmbd.integrators.stabilization.base import Stabilization
+from haugmbd.model.dependent_rows import Rule
+from haugmbd.simulation.sensor import Sensor
 
+NEWTON_EULER, PROJECTION = NewtonEuler(), Projection()
+"""Default formulation and default stabilization of a system."""
 MOST_PER_SECOND = 2000.0
 """Impacts and openings per second of simulated time.  The last second of a cascade of bounces under gravity has about 14 / (1 - e) of
 them, so that large restitutions are within the limit."""
+SHORTEST = 1e-6
+"""[s] that the next part of a run may take where its budget is used up: it is stopped in its first batch."""
+
+
+@dataclass(frozen=True)
+class RunMethods:
+    """The methods of a run, which its result keeps: by them the run can be made again.
+
+    redundancy: the rule for multipliers of dependent rows, None for that of the model;  impact: the law of impacts, None for the default
+    """
+
+    integrator: Integrator
+    formulation: Formulation = NEWTON_EULER
+    stabilization: Stabilization | None = PROJECTION
+    redundancy: Rule | None = None
+    impact: ImpactLaw | None = None
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The methods as text, for the settings of a result."""
+        impact = {} if self.impact is None else {"impact": repr(self.impact)}
+        return {
+            "formulation": _text(self.formulation),
+            "integrator": repr(self.integrator),
+            "stabilization": _text(self.stabilization),
+            **impact,
+        }
 
 
 @dataclass(frozen=True)
@@ -52,6 +83,10 @@ class RunLimits:
     until: float = inf
     most: float = MOST_PER_SECOND
 
+    def after(self, seconds: float) -> RunLimits:
+        """Return the limits of the next part of a run that has taken so long; a part behind the budget is stopped in its first batch."""
+        return self if self.budget is None else replace(self, budget=max(self.budget - seconds, SHORTEST))
+
 
 class Recording(NamedTuple):
     """The checked arguments that say what the loop of a run records.
@@ -71,32 +106,13 @@ class Recording(NamedTuple):
     take: Callable[[Array, Array], None] | None = None
 
 
-class Recorded(NamedTuple):
-    """The data of a run: t (nt,), y (nt, ny), counters, outcome, events, and the singular configurations that were crossed.
+@cache
+def _texts_of_defaults() -> dict[int, str]:
+    """Return the defaults as text, by their ids."""
+    return {id(method): repr(method) for method in (NEWTON_EULER, PROJECTION)}
 
-    lam: (nt, nc) multipliers of the method itself, NaN at the start; None without them, before the first step, or at given times
-    u_dot: (nt, 6 (nb + 1)) the accelerations that belong to them, if they are kept
-    turns: (nt, m) joint angles that were counted from step to step, None if every step is stored;  sensors: values of the sensors
-    energy_restored: by an energy projection [J]
-    stiffness: what an explicit method of fixed step noted of its steps
-    contact_impacts: of compliant contacts, None if every step is stored
-    """
 
-    t: Array
-    y: Array
-    lam: Array | None
-    u_dot: Array | None
-    turns: Array | None
-    sensors: Mapping[str, SensorHistory]
-    counters: Counters
-    outcome: Outcome
-    events: tuple[EventRecord, ...]
-    singular_crossings: tuple[SingularCrossing, ...]
-    energy_restored: float
-    contact_impacts: tuple[ContactImpact, ...] | None
-    stiffness: StiffnessWatch | None = None
-
-    @property
-    def interrupted(self) -> bool:
-        """Return whether Ctrl-C, or the end of its budget, stopped the run."""
-        return self.outcome.status in (RunStatus.INTERRUPTED, RunStatus.BUDGET_EXHAUSTED)
+def _text(method: object) -> str:
+    """Return a method as text."""
+    text = _texts_of_defaults().get(id(method))
+    return repr(method) if text is None else text

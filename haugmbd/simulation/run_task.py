@@ -12,8 +12,7 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.arguments import check_drivers, check_interval, wanted_times
 from haugmbd.simulation.results.segments import Again
-from haugmbd.simulation.run_methods import RunMethods
-from haugmbd.simulation.run_options import RunLimits, RunOutput
+from haugmbd.simulation.run_options import RunLimits, RunMethods, RunOutput
 
 
 @dataclass(frozen=True, eq=False)

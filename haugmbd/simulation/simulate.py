@@ -50,11 +50,11 @@ from haugmbd.simulation.arguments import (
 from haugmbd.simulation.compatibility import resolve_stabilization
 from haugmbd.simulation.recorded_result import ResultMaker, has_large_matrices, settings_of
 from haugmbd.simulation.replay import Replay
+from haugmbd.simulation.results.records import Recorded
 from haugmbd.simulation.results.result import Result
-from haugmbd.simulation.results.sensor import Sensor, all_sensors, sensor_notes
-from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION, RunMethods
-from haugmbd.simulation.run_options import MOST_PER_SECOND, Recorded, Recording, RunLimits, RunOutput
+from haugmbd.simulation.run_options import MOST_PER_SECOND, NEWTON_EULER, PROJECTION, Recording, RunLimits, RunMethods, RunOutput
 from haugmbd.simulation.run_task import RunTask
+from haugmbd.simulation.sensor import Sensor, all_sensors, sensor_notes
 from haugmbd.simulation.shared_friction import by_bearings, need_the_least_at, notes_on_shared
 from haugmbd.simulation.smooth_run import short_run
 from haugmbd.system.in_plane import model_in_plane, need_in_plane
@@ -296,16 +296,14 @@ def _smooth_run(task: RunTask, whole: Model, shared: list[RunNote]) -> Result:
     recording = Recording(times, output.store_every, events, sensors, bodies, output.keeps_ends, output.take)
     with one_blas_thread(has_large_matrices(model, formulation)):
         runs = model if made_by is None else made_by
-        found = short_run(runs, method, formulation, task.rule, start, t_end) if plain else None
-        if found is not None:
-            return record(pack, found)
+        recorded = short_run(runs, method, formulation, task.rule, start, t_end) if plain else None
+        if recorded is not None:
+            return record(pack, recorded)
         pack = task.rule.fitted(runs, formulation.pack(runs)) if pack is None or runs is not model else pack
         problem = task.rule.problem(MaximalStateSpace(runs), pack, start.t, start.y)
         from haugmbd.simulation.stepping.run import Run  # noqa: PLC0415  short runs need no loop
 
-        return Run(problem, method, t_end, recording, partial(record, pack), budget=limits.budget, until=limits.until).run(
-            output.progress
-        )
+        return Run(problem, method, t_end, recording, partial(record, pack), limits=limits).run(output.progress)
 
 
 def _checked_start(task: RunTask) -> tuple[State, Pack | None]:
@@ -386,10 +384,10 @@ def _compiled(system: System | Model, tolerance: float | None, redundancy: Rule 
     """Return the model; compile a System, with the tolerance and the rule that are given."""
     if isinstance(system, Model):
         return system
-    given: dict[str, Any] = {} if tolerance is None else {"tolerance": tolerance}
+    arguments: dict[str, Any] = {} if tolerance is None else {"tolerance": tolerance}
     if isinstance(redundancy, MinimumNorm):
-        given["redundancy"] = redundancy
-    return system.compile(**given)
+        arguments["redundancy"] = redundancy
+    return system.compile(**arguments)
 
 
 def _need_no_constraints(chain: SerialChain, formulation: Any, stabilization: Any, given: bool, redundancy: Any) -> None:

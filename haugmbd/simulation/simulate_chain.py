@@ -20,10 +20,10 @@ from haugmbd.serial_chain.chain import SerialChain
 from haugmbd.simulation.arguments import check_interval, wanted_times
 from haugmbd.simulation.replay import Replay
 from haugmbd.simulation.results.chain_result import ReducedResult, energy_notes_of
+from haugmbd.simulation.results.records import Recorded
 from haugmbd.simulation.results.result import Result
-from haugmbd.simulation.results.sensor import read_sensors, sensor_notes
-from haugmbd.simulation.run_methods import RunMethods
-from haugmbd.simulation.run_options import Recorded, Recording, RunOutput
+from haugmbd.simulation.run_options import Recording, RunLimits, RunMethods, RunOutput
+from haugmbd.simulation.sensor import read_sensors, sensor_notes
 from haugmbd.simulation.stepping.crossed_jumps import CROSSED_JUMPS, chain_jump_notes
 from haugmbd.simulation.stepping.run import Run
 from haugmbd.simulation.stepping.unresolved_chains import chain_stiff_notes
@@ -56,7 +56,7 @@ def simulate_chain(
     force = tau if callable(tau) else chain.read("tau", tau, chain.nv).copy()
     state_space = ChainStateSpace(chain, force, chain.read_wrenches(wrenches))
     state_space.tau_at(start.t, np.array(start.q), np.array(start.qd))
-    result = _run(state_space, start, t_end, method, recording, budget=budget, progress=output.progress)
+    result = _run(state_space, start, t_end, method, recording, RunLimits(budget), progress=output.progress)
     issue(result.outcome)
     return result
 
@@ -66,9 +66,8 @@ def run_chain_again(result: Any, one: Replay, t_eval: npt.ArrayLike | None, unti
     state_space = result.state_space
     nq = state_space.chain.nq
     recording = Recording(wanted_times(t_eval, one.t0, one.t_end))
-    return _run(
-        state_space, ChainState(one.t0, one.y0[:nq], one.y0[nq:]), one.t_end, one.methods.integrator, recording, until=until
-    )
+    start = ChainState(one.t0, one.y0[:nq], one.y0[nq:])
+    return _run(state_space, start, one.t_end, one.methods.integrator, recording, RunLimits(until=until))
 
 
 def _run(
@@ -77,10 +76,8 @@ def _run(
     t_end: float,
     method: Integrator,
     recording: Recording,
-    *,
-    budget: float | None = None,
+    limits: RunLimits,
     progress: bool = False,
-    until: float = np.inf,
 ) -> ReducedResult:
     """Return the result of a run, without issuing its warnings."""
     chain, whole = state_space.chain, recording.times is None and recording.every == 1 and method.dense
@@ -106,9 +103,9 @@ def _run(
         )
         notes = sensor_notes(found.sensors)
         notes += checked("the energy", lambda: energy_notes_of(result))
-        if until == np.inf:
+        if limits.until == np.inf:
             notes += checked(UNRESOLVED_STEPS, lambda: chain_stiff_notes(result, found.stiffness, method))
             notes += checked(CROSSED_JUMPS, lambda: chain_jump_notes(state_space, found.t, found.y, method, all_steps=whole))
         return result.changed(outcome=found.outcome.with_notes(notes))
 
-    return Run(problem, method, t_end, recording, record, budget=budget, until=until).run(progress)
+    return Run(problem, method, t_end, recording, record, limits=limits).run(progress)

@@ -43,9 +43,8 @@ from haugmbd.model.immutable import once_per_model
 from haugmbd.model.inspection.driver_breaks import driven_joints
 from haugmbd.model.inspection.row_gaps import largest_gap
 from haugmbd.model.model import MOST_KEPT, Model
-from haugmbd.simulation.results.records import Counters
-from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION
-from haugmbd.simulation.run_options import Recorded
+from haugmbd.simulation.results.records import Recorded, counters_of_steps
+from haugmbd.simulation.run_options import NEWTON_EULER, PROJECTION
 from haugmbd.simulation.stepping.state_memory import need_memory_for_states
 from haugmbd.system.checks.constraint_residuals import has_branches
 from haugmbd.system.checks.function_ranges import has_ranges
@@ -100,6 +99,20 @@ class GroupSteps(NamedTuple):
     y: Array
     options: Array
     gap: float
+
+
+class StepsMade(NamedTuple):
+    """The steps of a run: t (nt,), y (nt, ny), the start among them, and the turns of its joints in them.
+
+    interrupted: whether Ctrl-C has ended them
+    """
+
+    t: Array
+    y: Array
+    turns: TurnMonitor
+    accepted: int
+    rejected: int
+    interrupted: bool
 
 
 def ended(status: RunStatus, t: float, t_end: float, notes: tuple[Any, ...] = ()) -> Outcome:
@@ -159,12 +172,12 @@ def short_run(
     except IndexError:
         run = SmoothRun(model)
     if made is None:
-        found = run.recorded(method, start.t, start.flat, t_end, reals)
+        recorded = run.recorded(method, start.t, start.flat, t_end, reals)
     else:
-        found = run.examined(method, made, t_end, reals)
+        recorded = run.examined(method, made, t_end, reals)
     idle.runs.append(run)
-    idle.given_up = found is None
-    return found
+    idle.given_up = recorded is None
+    return recorded
 
 
 class SmoothRun:
@@ -207,8 +220,8 @@ class SmoothRun:
         if not (batches or interrupted):
             return None
         times, states = np.concatenate([[t], *(b.t for b in batches)]), np.concatenate([first, *(b.y for b in batches)])
-        counts = sum(b.accepted for b in batches), sum(b.rejected for b in batches)
-        return self._record(method, t_end, times, states, turns, counts, interrupted, began)
+        accepted, rejected = sum(b.accepted for b in batches), sum(b.rejected for b in batches)
+        return self._record(method, t_end, StepsMade(times, states, turns, accepted, rejected, interrupted), began)
 
     def examined(self, method: Any, made: GroupSteps, t_end: float, reals: Array | None = None) -> Recorded | None:
         """Return what a run records whose steps are made; None if the loop has to make it."""
@@ -224,37 +237,18 @@ class SmoothRun:
         turns.start(made.t[:1], made.y[:1])
         turns.observe(made.t[1:], made.y[1:])
         self._gap = (made.gap, "", float(made.t[-1])) if made.gap > 0.0 else (0.0, "", float(made.t[0]))
-        return self._record(method, t_end, made.t, made.y, turns, (len(made.t) - 1, 0), interrupted=False, began=began)
+        return self._record(method, t_end, StepsMade(made.t, made.y, turns, len(made.t) - 1, 0, interrupted=False), began)
 
-    def _record(
-        self,
-        method: Any,
-        t_end: float,
-        times: Array,
-        states: Array,
-        turns: TurnMonitor,
-        counts: tuple[int, int],
-        interrupted: bool,
-        began: float,
-    ) -> Recorded | None:
-        """Return what a run records, with its accepted and rejected steps; None if the loop has to judge its states."""
+    def _record(self, method: Any, t_end: float, made: StepsMade, began: float) -> Recorded | None:
+        """Return what a run records of its steps; None if the loop has to judge its states;  began: CPU time [s] at its start"""
         p, gap = self.problem, self._gap
-        if self._is_doubtful(times, states, method):
+        if self._is_doubtful(made.t, made.y, method):
             return None
-        o = p.options
-        counters = Counters(
-            steps=counts[0],
-            rejected=counts[1],
-            evaluations=int(o.n_rates),
-            factorizations=int(o.n_factorizations),
-            projections=int(o.n_projections),
-            max_euler_drift=float(o.max_euler_drift),
-            euler_sum=float(o.sum_euler_drift),
-            cpu=time.process_time() - began,
-        )
-        notes = turns.notes(fixed=method.step is not None) + violation_notes(*gap) + singular_notes((), p.near_singular)
-        outcome = ended(RunStatus.INTERRUPTED if interrupted else RunStatus.COMPLETED, float(times[-1]), t_end, tuple(notes))
-        return Recorded(times, states, None, None, None, {}, counters, outcome, (), (), 0.0, None, p.watched)
+        counters = counters_of_steps(made.accepted, made.rejected, p.options, time.process_time() - began)
+        notes = made.turns.notes(fixed=method.step is not None) + violation_notes(*gap) + singular_notes((), p.near_singular)
+        status = RunStatus.INTERRUPTED if made.interrupted else RunStatus.COMPLETED
+        outcome = ended(status, float(made.t[-1]), t_end, tuple(notes))
+        return Recorded(made.t, made.y, None, None, None, {}, counters, outcome, (), (), 0.0, None, p.watched)
 
     def _batches(
         self, method: Any, k1: Array, t_end: float, search: CrossingSearch | None, turns: TurnMonitor
@@ -263,7 +257,7 @@ class SmoothRun:
 
         Their turns and the largest violation are noted.
         """
-        p, found = self.problem, list[StepBatch]()
+        p, batches = self.problem, list[StepBatch]()
         self._gap = (0.0, "", p.t)
         source = method.batches(p, k1, t_end) if search is None else batches_across(method, p, k1, t_end, search)
         try:
@@ -275,10 +269,10 @@ class SmoothRun:
                 if gap > self._gap[0]:
                     joint = p.state_space.worst_gap(p.pack)[1] if gap > LARGEST_GAP else ""
                     self._gap = (gap, joint, float(batch.t[-1]))
-                found.append(batch)
+                batches.append(batch)
         except KeyboardInterrupt:
-            return found, True
-        return found, False
+            return batches, True
+        return batches, False
 
     def _is_doubtful(self, t: Array, y: Array, method: Any) -> bool:
         """Return whether something is found in the states y (nt, ny) at t (nt,) that the loop has to judge."""

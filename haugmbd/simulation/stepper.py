@@ -55,8 +55,7 @@ from haugmbd.simulation.compatibility import resolve_stabilization
 from haugmbd.simulation.held_inputs import model_with_inputs
 from haugmbd.simulation.held_steps import ROWS, TURNS, Plan, held_steps, new_plan
 from haugmbd.simulation.quantity_reader import QuantityReader
-from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION
-from haugmbd.simulation.run_options import Recording
+from haugmbd.simulation.run_options import NEWTON_EULER, PROJECTION, Recording
 from haugmbd.simulation.stepping.broken_motions import with_known_turns
 from haugmbd.simulation.stepping.drift import AngleDrift
 from haugmbd.simulation.stepping.progress import Progress
@@ -244,11 +243,11 @@ class CompiledSteps:
     def _memory(self) -> list[Array]:
         """Return the arrays that steps depend on: what is copied from one Stepper to another."""
         p = self.problem
-        own = [p.y, self.y_dot, p.pack.work, _numbers(p.options)]
+        arrays = [p.y, self.y_dot, p.pack.work, _numbers(p.options)]
         if self.search is not None:
             watch = self.search.watch
-            own += [watch.volumes, _numbers(watch.state), watch.pack.work, watch.ends]
-        return own
+            arrays += [watch.volumes, _numbers(watch.state), watch.pack.work, watch.ends]
+        return arrays
 
     def kept(self) -> dict[str, Any]:
         """Return what steps depend on, for a pickle."""

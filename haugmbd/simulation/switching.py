@@ -15,7 +15,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import is_dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -61,8 +61,6 @@ from haugmbd.system.structures import Structure, Structures, structures_of
 
 LAST = 1e-12
 """Relative to |t| + 1 s: the interval left when the simulation is complete, as of a motion with impacts."""
-SHORTEST = 1e-6
-"""[s] that the next part may take where a budget is used up: it is stopped in its first batch."""
 APART = (
     "Let the event occur where they meet, give pull=True, which moves the bodies to the nearest pose where the joint is closed, or grip= "
     "for the pose of the moment."
@@ -256,9 +254,7 @@ class _SwitchedRun:
         if times is not None and not len(times):
             times = np.array([self.t_end])
         output = replace(self.output, t_eval=times, events=tuple(armed), keeps_ends=self.times is not None)
-        budget = self.limits.budget
-        left = None if budget is None else max(budget - (time.perf_counter() - self.began), SHORTEST)
-        limits, methods = replace(self.limits, budget=left), self.methods
+        limits, methods = self.limits.after(time.perf_counter() - self.began), self.methods
         if self.parts:
             methods = replace(methods, integrator=_fitting(methods.integrator, self.t_end - state.t))
         part = self.run_part(model, self.t_end, methods, output, limits, state=state, project_velocity=project_velocity)
@@ -283,15 +279,15 @@ class _SwitchedRun:
         behind = [_behind(switch, structure) for switch in armed if switch.name not in self.freewheels]
         idle = [switch for name, switch in self.switches.items() if switch not in armed and name not in self.freewheels]
         self._idle = {switch.name: switch for switch in idle if any(self._changes(switch, after) for after in behind)}
-        found: list[Event] = []
+        events: list[Event] = []
         for event in self.events:
             if not isinstance(event, Switch):
-                found.append(event)
+                events.append(event)
             elif event in armed:
-                found.append(event.event)
+                events.append(event.event)
             elif event.name in self._idle:
-                found.append(replace(event.event, function=_or_positive(event.function), terminal=False))
-        return found
+                events.append(replace(event.event, function=_or_positive(event.function), terminal=False))
+        return events
 
     def _changes(self, switch: Switch, structure: Structure) -> bool:
         """Return whether a switch would change something."""
@@ -338,11 +334,11 @@ class _SwitchedRun:
     def _need_no_idle(self, structure: Structure, fired: Sequence[Switch], t: float) -> None:
         """Raise SimulationError if a switch that changes nothing before others of its instant would change something behind them."""
         for other in self._idle_at_end:
-            for one in fired:
-                behind = _behind(one, structure)
+            for switch in fired:
+                behind = _behind(switch, structure)
                 if self._changes(other, behind):
                     both = sorted((behind.off ^ structure.off) & {*other.lock, *other.grip, *other.release})
-                    raise SimulationError(_order(one, other, t, f"the later one leaves {', '.join(map(repr, both))} on, or off"))
+                    raise SimulationError(_order(switch, other, t, f"the later one leaves {', '.join(map(repr, both))} on, or off"))
 
     def _need_order(self, fired: Sequence[Switch], t: float) -> None:
         """Raise UsageError for switches of one instant whose order matters."""
@@ -381,47 +377,48 @@ class _SwitchedRun:
     def _change(self, structure: Structure, state: State, fired: Sequence[Switch]) -> tuple[Structure, State]:
         """Return structure and state behind switches whose order does not matter."""
         before = self.structures.model(structure, state)
-        energies = kinetic_and_potential(before, np.array([state.t]), state.y[None])
-        released = [*dict.fromkeys(name for one in fired for name in one.release if name not in structure.off)]
-        gripped = [*dict.fromkeys(name for one in fired for name in one.grip if name in structure.off)]
-        locked = [*dict.fromkeys(name for one in fired for name in one.lock if name in structure.off)]
-        kicks = [kick for one in fired for kick in one.kick]
-        held = {name: self._numbers(name, state) for name in gripped}
-        now = structure.without(released).with_parts((*gripped, *locked), held)
+        energy = _energy_of(before, state)
+        parts = _PartsSwitched.of(structure, fired)
+        # the structure from now on
+        held = {name: self._numbers(name, state) for name in parts.gripped}
+        now = structure.without(parts.released).with_parts((*parts.gripped, *parts.locked), held)
         after = self.structures.model(now, state) if now != structure else before
         state = self.structures.begun(before, after, state).replace(structure=now)
-        found: Impulse | None = None
-        if kicks or locked or gripped:
-            state = self._closed(after, state, any(one.pull for one in fired), (*locked, *gripped))
-            found = solve_impulse(read_arguments(after, state, kicks, (), (), False))
-            sudden = not all(falls_no_more(one.function, state) for one in fired)
-            while sudden and (free := pulled(after, found.Lam)) is not None:  # a freewheel does not pull
-                now, released = now.without([free]), [*released, free]
-                after = self.structures.model(now, state)
-                state = state.replace(structure=now)
-                found = solve_impulse(read_arguments(after, state, kicks, (), (), False))
-            state = found.state.replace(structure=now)
+        # parts close, impulses act: M (u+ - u) + Phi_q^T Lam = P,  Phi_q u+ = nu
+        impulse: Impulse | None = None
+        kicked = any(switch.kick for switch in fired)
+        if kicked or parts.locked or parts.gripped:
+            state = self._closed(after, state, any(switch.pull for switch in fired), (*parts.locked, *parts.gripped))
+            impulse, now, freed = self._impulse(after, now, state, fired)
+            parts.released.extend(freed)
+            after = self.structures.model(now, state) if freed else after
+            state = impulse.state.replace(structure=now)
             state = projected(after, after.pack(), state).replace(structure=now) if after.nc else state
-            u, u_plus = (np.hstack([one.v, one.omega_bar]) for one in (found.before, found.state))
-            if kicks or np.abs(u_plus - u).max(initial=0.0) > STILL * np.abs(u).max(initial=0.0):
-                self.impacts.append(Impact(state.t, found))
-        for one in fired:
-            state = self._set(after, one, state)
-        more = kinetic_and_potential(after, np.array([state.t]), state.y[None])
-        kinetic, potential = float(more[0][0] - energies[0][0]), float(more[1][0] - energies[1][0])
-        self.records.append(
-            SwitchRecord(
-                state.t,
-                tuple(one.name for one in fired),
-                tuple(locked),
-                tuple(gripped),
-                tuple(released),
-                kinetic,
-                potential,
-                found,
-            )
-        )
+            if kicked or _velocities_jump(impulse):
+                self.impacts.append(Impact(state.t, impulse))
+        # states are set
+        for switch in fired:
+            state = self._set(after, switch, state)
+        energy_after = _energy_of(after, state)
+        names = tuple(switch.name for switch in fired)
+        gained = energy_after[0] - energy[0], energy_after[1] - energy[1]
+        locked, gripped, released = map(tuple, parts)
+        self.records.append(SwitchRecord(state.t, names, locked, gripped, released, *gained, impulse))
         return now, state
+
+    def _impulse(
+        self, model: Model, structure: Structure, state: State, fired: Sequence[Switch]
+    ) -> tuple[Impulse, Structure, list[str]]:
+        """Return the impulse of switches, the structure behind it, and the freewheels that it opens: they do not pull."""
+        kicks, freed = [kick for switch in fired for kick in switch.kick], list[str]()
+        impulse = solve_impulse(read_arguments(model, state, kicks, (), (), False))
+        sudden = not all(falls_no_more(switch.function, state) for switch in fired)
+        while sudden and (free := pulled(model, impulse.Lam)) is not None:
+            structure = structure.without([free])
+            freed.append(free)
+            model, state = self.structures.model(structure, state), state.replace(structure=structure)
+            impulse = solve_impulse(read_arguments(model, state, kicks, (), (), False))
+        return impulse, structure, freed
 
     def _closed(self, model: Model, state: State, pull: bool, names: Sequence[str]) -> State:
         """Return the state, at which the joints that close are closed; with `pull` the nearest such pose."""
@@ -460,14 +457,14 @@ class _SwitchedRun:
                         raise UsageError(f"set gives block {block.name!r} {values.tolist()}, and it has {block.states} states.")
                     y[network.columns(block, y)] = values
             return State.from_y(state.t, y, model.nb + 1).replace(structure=state.structure)
-        given = switch.set(state)
-        if not isinstance(given, State) or given.t != state.t:
-            what = "another time" if isinstance(given, State) else f"{given!r:.60}"
+        state_set = switch.set(state)
+        if not isinstance(state_set, State) or state_set.t != state.t:
+            what = "another time" if isinstance(state_set, State) else f"{state_set!r:.60}"
             raise UsageError(f"set returns {what}, and must return a State of the same time: state.replace(v=...).")
-        faults = state_faults(model, given)
+        faults = state_faults(model, state_set)
         if faults:
             raise ModelError(faults)
-        return given.replace(structure=state.structure)
+        return state_set.replace(structure=state.structure)
 
     def _only(self, structure: Structure, state: State) -> None:
         """Add the state behind a switch that ends the motion."""
@@ -477,12 +474,12 @@ class _SwitchedRun:
             if (last._complete[-1].model is model) or not self.records or self.records[-1].t != state.t:
                 return
         settings = settings_of(self.methods)
-        one = Result(model, np.array([state.t]), state.y[None].copy(), settings=settings, events=tuple(self._jumped))
+        result = Result(model, np.array([state.t]), state.y[None].copy(), settings=settings, events=tuple(self._jumped))
         sensors = self.parts[-1]._complete[-1]._sensors if self.parts else {}
         if sensors:
-            one = replace(one, _sensors={name: _sensed(each, state) for name, each in sensors.items()})
+            result = replace(result, _sensors={name: _sensed(each, state) for name, each in sensors.items()})
         self._jumped = []
-        self.parts.append(one)
+        self.parts.append(result)
 
     def _count(self, t: float) -> None:
         """Raise SimulationError if switches occur more often than the limit."""
@@ -527,6 +524,34 @@ class _SwitchedRun:
             _mechanism=self.parts[0]._mechanism if stays else None,
             _contact_problem=self.parts[0]._contact_problem if stays else None,
         )
+
+
+class _PartsSwitched(NamedTuple):
+    """Names of the parts that switches of an instant lock, grip and release: those that are not so already."""
+
+    locked: list[str]
+    gripped: list[str]
+    released: list[str]
+
+    @classmethod
+    def of(cls, structure: Structure, fired: Sequence[Switch]) -> _PartsSwitched:
+        """Return what switches change in a structure."""
+        locked = dict.fromkeys(name for switch in fired for name in switch.lock if name in structure.off)
+        gripped = dict.fromkeys(name for switch in fired for name in switch.grip if name in structure.off)
+        released = dict.fromkeys(name for switch in fired for name in switch.release if name not in structure.off)
+        return cls([*locked], [*gripped], [*released])
+
+
+def _velocities_jump(impulse: Impulse) -> bool:
+    """Return whether the velocities change by more than rounding."""
+    u, u_plus = (np.hstack([moving.v, moving.omega_bar]) for moving in (impulse.before, impulse.state))
+    return bool(np.abs(u_plus - u).max(initial=0.0) > STILL * np.abs(u).max(initial=0.0))
+
+
+def _energy_of(model: Model, state: State) -> tuple[float, float]:
+    """Return kinetic and potential energy [J] of a state."""
+    kinetic, potential = kinetic_and_potential(model, np.array([state.t]), state.y[None])
+    return float(kinetic[0]), float(potential[0])
 
 
 def _behind(switch: Switch, structure: Structure) -> Structure:
@@ -596,15 +621,15 @@ def _with_events(part: Result, events: Sequence[EventRecord]) -> Result:
 
 
 def _jumps(
-    events: Sequence[Event], before: Mapping[str, float], after: Mapping[str, float], known: set[str]
+    events: Sequence[Event], before: Mapping[str, float], after: Mapping[str, float], named: set[str]
 ) -> list[tuple[Event, float]]:
-    """Return the events whose g jumps across zero at a switch, with the jump; known: those that have occurred there."""
-    found = []
+    """Return the events whose g jumps across zero at a switch, with the jump; named: those that have occurred there."""
+    jumped = []
     for event in events:
         g, g_after = before.get(event.name, 0.0), after.get(event.name, 0.0)
-        if event.name not in known and g != 0.0 and g_after != 0.0 and event.wants(g, g_after):
-            found.append((event, g_after - g))
-    return found
+        if event.name not in named and g != 0.0 and g_after != 0.0 and event.wants(g, g_after):
+            jumped.append((event, g_after - g))
+    return jumped
 
 
 def _once(coordinates: Sequence[Coordinate]) -> list[Coordinate]:

@@ -29,7 +29,7 @@ from haugmbd.model.inspection.given import model_given
 from haugmbd.model.model import Model
 from haugmbd.simulation.arguments import need_no_stops
 from haugmbd.simulation.results.study_data import Columns, StudyData, column
-from haugmbd.simulation.run_methods import NEWTON_EULER
+from haugmbd.simulation.run_options import NEWTON_EULER
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.study.gain_drawing import MapOfStep, draw_map
 from haugmbd.study.gain_runs import NOT_RUN, GainCell, GainRuns

@@ -25,7 +25,7 @@ from haugmbd.integrators import Baumgarte
 from haugmbd.integrators.base import Integrator
 from haugmbd.model.model import Model
 from haugmbd.simulation.arguments import choose_integrator
-from haugmbd.simulation.run_methods import RunMethods
+from haugmbd.simulation.run_options import RunMethods
 from haugmbd.simulation.simulate import run_system
 from haugmbd.study.method import OwnRun
 from haugmbd.study.signal import scaled_norm, violation_signal

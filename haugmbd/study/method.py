@@ -29,7 +29,7 @@ from haugmbd.model.model import Model
 from haugmbd.simulation.arguments import check_parameters
 from haugmbd.simulation.compatibility import incompatibility, integrators, refusal, stabilizations
 from haugmbd.simulation.results.result import Result
-from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION
+from haugmbd.simulation.run_options import NEWTON_EULER, PROJECTION
 from haugmbd.simulation.simulate import simulate
 from haugmbd.system.system import System
 from haugmbd.text_table import table_lines

@@ -29,7 +29,7 @@ from haugmbd.plotting.style import axes, set_title, side_legend
 from haugmbd.simulation.arguments import check_numbers, need_no_stops
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.study_data import Columns, StudyData, column
-from haugmbd.simulation.run_methods import NEWTON_EULER, PROJECTION
+from haugmbd.simulation.run_options import NEWTON_EULER, PROJECTION
 from haugmbd.study.error_groups import GROUPS, Outputs, check_groups
 from haugmbd.study.method import Method
 from haugmbd.study.order_fit import slope_of

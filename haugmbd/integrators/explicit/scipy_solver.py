@@ -88,55 +88,23 @@ class SciPySolver(Adaptive):
 
     def batches(self, problem: Problem, k1: Array, t_end: float) -> Iterator[StepBatch]:
         """Advance to `t_end`, a step at a time."""
-        import scipy.integrate  # noqa: PLC0415  0.3 s, only where it is used
-
-        stopped, callback = _Stopped(OK, problem.t), set[float]()
-
-        def f(t: float, y: Array) -> Array:
-            callback.add(t)
-            y_dot = np.zeros_like(y)
-            code = problem.rates(problem.pack, problem.options, t, np.ascontiguousarray(y), y_dot)
-            if code == USER_STOPPED:
-                raise _Stopped(code, t)
-            if code != OK:
-                stopped.code, stopped.t = code, t
-                return np.full_like(y, np.nan)
-            return y_dot
-
-        span = t_end - problem.t
-        nothing = np.zeros((0, problem.y.size))
+        rates, nothing = _Rates(problem), np.zeros((0, problem.y.size))
         try:
-            solver: Any = getattr(scipy.integrate, self.method)(
-                f,
-                problem.t,
-                problem.y.copy(),
-                t_end,
-                rtol=self.rtol,
-                atol=self.atol * self.units(problem),
-                max_step=min(self.h_max, span),
-                first_step=None if self.h_first is None else min(self.h_first, span),
-            )
+            solver = self._solver(rates, t_end)
         except (_Stopped, ValueError, np.linalg.LinAlgError) as error:
-            yield StepBatch(np.zeros(0), nothing, nothing, *_reason(error, stopped), 0, 0)
+            yield StepBatch(np.zeros(0), nothing, nothing, *_reason(error, rates.stopped), 0, 0)
             return
         while solver.status == "running":
             t, before = solver.t, solver.nfev
-            callback.clear()
+            rates.times.clear()
             try:
                 solver.step()
             except (_Stopped, ValueError, np.linalg.LinAlgError) as error:
-                yield StepBatch(np.zeros(0), nothing, nothing, *_reason(error, stopped), 0, 0)
+                yield StepBatch(np.zeros(0), nothing, nothing, *_reason(error, rates.stopped), 0, 0)
                 return
-            rejected = self._tried(solver, t, before, callback) - (solver.status != "failed")
-            code = stopped.code if solver.status == "failed" else OK
-            if solver.status == "failed" and code == OK:
-                code = report(
-                    workspace_array(problem.pack, "STATUS")[0],
-                    STEP_TOO_SMALL,
-                    0,
-                    float(getattr(solver, "h_abs", np.spacing(solver.t))),
-                )
+            rejected = self._tried(solver, t, before, rates.times) - (solver.status != "failed")
             y, y_dot = np.array(solver.y), np.zeros_like(solver.y)
+            code = _failure(solver, rates) if solver.status == "failed" else OK
             if code == OK:
                 code = problem.post_step(problem.pack, problem.options, solver.t, y, y_dot)
             if code != OK:
@@ -146,7 +114,23 @@ class SciPySolver(Adaptive):
                 solver.y, solver.f = y.copy(), y_dot.copy()
             yield StepBatch(np.array([solver.t]), y[None], y_dot[None], OK, solver.t, 1, rejected)
 
-    def _tried(self, solver: Any, t: float, before: int, callback: set[float]) -> int:
+    def _solver(self, rates: _Rates, t_end: float) -> Any:
+        """Return SciPy's solver at the state of the problem."""
+        import scipy.integrate  # noqa: PLC0415  0.3 s, only where it is used
+
+        problem, span = rates.problem, t_end - rates.problem.t
+        return getattr(scipy.integrate, self.method)(
+            rates,
+            problem.t,
+            problem.y.copy(),
+            t_end,
+            rtol=self.rtol,
+            atol=self.atol * self.units(problem),
+            max_step=min(self.h_max, span),
+            first_step=None if self.h_first is None else min(self.h_first, span),
+        )
+
+    def _tried(self, solver: Any, t: float, before: int, times: set[float]) -> int:
         """Return how many steps from `t` were tried for one, which SciPy does not report.
 
         A Runge-Kutta method evaluates all its stages each time; the others evaluate at the end of each step that they try.  The times of a
@@ -154,7 +138,7 @@ class SciPySolver(Adaptive):
         """
         if self.method in ONE_STEP:
             return int(solver.nfev - before) // int(solver.n_stages)
-        return max(1, sum(bool(time > t) for time in callback) // TIMES[self.method])
+        return max(1, sum(bool(time > t) for time in times) // TIMES[self.method])
 
 
 class _Stopped(Exception):  # noqa: N818  it ends SciPy's step, and no user meets it
@@ -163,6 +147,37 @@ class _Stopped(Exception):  # noqa: N818  it ends SciPy's step, and no user meet
     def __init__(self, code: int, t: float) -> None:
         super().__init__(code, t)
         self.code, self.t = code, t
+
+
+class _Rates:
+    """The right-hand side f(t, y) as SciPy calls it.
+
+    stopped: the last failure of an evaluation, OK without one;  times: at which it was evaluated
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem, self.stopped, self.times = problem, _Stopped(OK, problem.t), set[float]()
+
+    def __call__(self, t: float, y: Array) -> Array:
+        """Return y'; numbers that are none, with which SciPy tries a shorter step, where they cannot be evaluated."""
+        problem = self.problem
+        self.times.add(t)
+        y_dot = np.zeros_like(y)
+        code = problem.rates(problem.pack, problem.options, t, np.ascontiguousarray(y), y_dot)
+        if code == USER_STOPPED:
+            raise _Stopped(code, t)
+        if code != OK:
+            self.stopped.code, self.stopped.t = code, t
+            return np.full_like(y, np.nan)
+        return y_dot
+
+
+def _failure(solver: Any, rates: _Rates) -> int:
+    """Return the code of the failure of a solver: that of the evaluation which failed, or a step that became too small."""
+    if rates.stopped.code != OK:
+        return rates.stopped.code
+    h = float(getattr(solver, "h_abs", np.spacing(solver.t)))
+    return report(workspace_array(rates.problem.pack, "STATUS")[0], STEP_TOO_SMALL, 0, h)
 
 
 def _reason(error: Exception, stopped: _Stopped) -> tuple[int, float]:

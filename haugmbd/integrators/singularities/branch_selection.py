@@ -269,11 +269,11 @@ class BranchSelection:
 
     def singular_values(self, motion: StatesOverTime, t: Array) -> list[SmallestSingularValue]:
         """Return the smallest singular values at the times t (k,), one after the other; 0 where that fails."""
-        found = np.empty((len(t), 2))
-        code = singular_values(self.pack, t, motion.states(t), self.units_of_slots, self.sweeps, MORE_SWEEPS, found)
+        values = np.empty((len(t), 2))
+        code = singular_values(self.pack, t, motion.states(t), self.units_of_slots, self.sweeps, MORE_SWEEPS, values)
         self.sweeps = MORE_SWEEPS
         self.pack.callback.keep_interruption(code)
-        return [SmallestSingularValue(*line) for line in found.tolist()]
+        return [SmallestSingularValue(*line) for line in values.tolist()]
 
     def dependent_rows(self) -> Array:
         """Return the combination of rows (6 ne,) that was found last to be most nearly zero."""

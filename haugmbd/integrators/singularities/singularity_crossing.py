@@ -323,12 +323,12 @@ class CrossingSearch:
 
     def near_singular(self, before: CrossingStart, batch: StepBatch) -> list[NearSingular]:
         """Return the nearly singular configurations that this batch has passed, or ends beside, and that were not crossed."""
-        found, compares_ends = [], self.horizon == self.t_end
+        near, compares_ends = [], self.horizon == self.t_end
         if compares_ends or self.refused:
             steps = steps_of(before, batch)
-            found = self.near.at_end(steps) if compares_ends else []
-            found += self.near.stepped_over(self.refused, steps)
-        return found
+            near = self.near.at_end(steps) if compares_ends else []
+            near += self.near.stepped_over(self.refused, steps)
+        return near
 
     def _stopped_by_formulation(self, code: int) -> bool:
         """Return whether a formulation in Python found no solution; False if a user's function failed."""

@@ -107,8 +107,8 @@ class SlowSliding:
             elif slow or (was[at.MODE] != at.BEGINS and speed[k] < least / ENOUGH):
                 mode[at.MODE], mode[at.FAST] = at.SLOWS, FASTER * least
                 if was[at.MODE] != at.SLOWS:
-                    own = found[k]
-                    self.turns[k] = slowest_speed(own.s, own.A, own.need, at.REST * self.watch.units[k, 0]) > 0.0
+                    near_rest = found[k]
+                    self.turns[k] = slowest_speed(near_rest.s, near_rest.A, near_rest.need, at.REST * self.watch.units[k, 0]) > 0.0
             else:
                 mode[at.FAST] = least
 
@@ -119,20 +119,20 @@ class SlowSliding:
         watch.modes[:] = self.modes
         watch.modes[joints, at.MODE] = at.STICKS  # the way that finds the rates by each of their channels
         watch.at(p.t, p.y, self.state_space, columns_alone=True)
-        found = {}
+        near_rest = {}
         for k in joints:
             n, first, terms = self.ints[k, at.CHANNELS], self.ints[k, at.FIRST], watch.terms[k]
             arm = terms[at.ARM : at.ARM + n]
             A = arm[:, None] * watch.rates_by_friction()[first : first + n, first : first + n] * arm
             need, friction = terms[at.FRICTION : at.FRICTION + n] / arm, terms[at.LIMIT] * sliding[k]
             known = watch.solved and friction > 0.0
-            found[k] = NearRest(
+            near_rest[k] = NearRest(
                 arm * terms[at.RATE : at.RATE + n],
                 A,
                 need / friction if known else np.zeros(n),
                 float(limits[k] * np.linalg.norm(A, 2)),
             )
-        return found
+        return near_rest
 
 
 STEP = 0.05

@@ -266,17 +266,17 @@ class _Stick:
 
         fastest: speed of each joint since its mode began [m/s]; one that has not moved has not stopped
         """
-        found = []
+        changes = []
         for k in range(len(self.loads)):
             was, now = before[k, at.MODE], self.modes[k, at.MODE]
             if self.ints[k, at.CHANNELS] > 1:
                 continue
             turns = now == at.SLIDES and before[k, at.AGAINST] * self.modes[k, at.AGAINST] < 0.0
             if was == at.SLIDES and (now == at.STICKS or turns) and fastest[k] > at.REST:
-                found.append((k, STOPS))
+                changes.append((k, STOPS))
             if was == at.STICKS and now == at.SLIDES and self._starts > 1:  # slips at the start are known, see `slips`
-                found.append((k, SLIPS))
-        return self._records(found, self.problem.t, self.problem.y)
+                changes.append((k, SLIPS))
+        return self._records(changes, self.problem.t, self.problem.y)
 
     def _records(
         self, joints: Sequence[tuple[int, int]], t: float, y: Array, *, stops_again: bool = False
@@ -398,9 +398,9 @@ class _Stick:
 
     def _ended_by_a_stop(self) -> Flags:
         """Return which joints' stops have ended the last segment, (nf,)."""
-        found = np.zeros(len(self.loads), dtype=bool)
-        found[self._ended(ALONG)] = True
-        return found
+        ended = np.zeros(len(self.loads), dtype=bool)
+        ended[self._ended(ALONG)] = True
+        return ended
 
     def _ended(self, which: int) -> list[int]:
         """Return the joints of which this quantity has ended the last segment."""

@@ -79,13 +79,13 @@ class Gaps:
         with np.errstate(all="ignore"):
             lowest = middle - 0.5 * slope**2 / curvature
         least = np.minimum(np.minimum(before, middle), after)
-        found = (least > 0.0) & (curvature > 0.0) & (np.abs(slope) <= curvature) & (lowest < NEARER * least)
-        for step in np.flatnonzero(found).tolist():
+        leaps = (least > 0.0) & (curvature > 0.0) & (np.abs(slope) <= curvature) & (lowest < NEARER * least)
+        for step in np.flatnonzero(leaps).tolist():
             three = np.stack([y[step], halfway[step], y[step + 1]])
             gap, rate = self._placed.gaps(three)[:, k] + self.below[k], self._placed.gap_rates(three)[:, k]
             h = 0.5 * (t[step + 1] - t[step])
-            found[step] = falls_and_rises(h, gap[:-1], rate[:-1], gap[1:], rate[1:]).any()
-        return found
+            leaps[step] = falls_and_rises(h, gap[:-1], rate[:-1], gap[1:], rate[1:]).any()
+        return leaps
 
     def measure(self, k: int, y: Array) -> tuple[float, float]:
         """Return the gap plus `below`, and the rate, of contact k at a flat state."""

@@ -59,10 +59,9 @@ from haugmbd.model.inspection.row_gaps import largest_gap
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.hybrid.contact_events import CLEAR, NEARER
-from haugmbd.simulation.results.records import Counters
-from haugmbd.simulation.results.sensor import SensorRecorder
-from haugmbd.simulation.run_methods import NEWTON_EULER, RunMethods
-from haugmbd.simulation.run_options import Recorded, Recording
+from haugmbd.simulation.results.records import Recorded, counters_of_steps
+from haugmbd.simulation.run_options import NEWTON_EULER, Recording, RunMethods
+from haugmbd.simulation.sensor import SensorRecorder
 from haugmbd.simulation.stepping.run import FIRST_BATCH
 from haugmbd.simulation.stepping.state_memory import need_memory_for_states
 from haugmbd.simulation.stepping.stored_states import Selection, StoredStates
@@ -291,7 +290,7 @@ class _Seen:
             _, records, ended = self.locator.cut(_moment(last), batch)
         except Exception:  # noqa: BLE001  the loop of a run tells it, with the result so far
             return False
-        self.records += sorted(records, key=lambda one: one.t)
+        self.records += sorted(records, key=lambda record: record.t)
         return not ended
 
     def end(self, last: Ends) -> bool:
@@ -311,6 +310,36 @@ Ends = tuple[Array, Array, Array]
 def _moment(last: Ends) -> Moment:
     """Return the moment of time, state and rates, (1, .) each."""
     return Moment(float(last[0][0]), last[1][0], last[2][0])
+
+
+class _StepsMade:
+    """The steps of a flight so far.
+
+    t, y: times and states, part by part;  last: time, state and rates, (1, .) each;  number: of steps
+    """
+
+    def __init__(self, first: Ends, turns: TurnMonitor, seen: _Seen, stored: StoredStates | None) -> None:
+        self.t, self.y, self.last, self.number = [first[0]], [first[1]], first, 0
+        self.turns, self.seen, self.stored = turns, seen, stored
+
+    def add(self, batch: StepBatch, t_end: float) -> bool:
+        """Add steps, and what is stored of them; return whether the flight goes on;  t_end: of the flight [s]"""
+        self.t.append(batch.t)
+        self.y.append(batch.y)
+        self.turns.observe(batch.t, batch.y)
+        if not self.seen.look(self.last, batch):
+            return False
+        if self.stored is not None:
+            self.stored.add(self.last, batch, self.number, t_end, calls_follow=False)
+        self.last, self.number = (batch.t[-1:], batch.y[-1:], batch.y_dot[-1:]), self.number + batch.accepted
+        return True
+
+
+def _with_stored(flown: Flown, stored: StoredStates, last: Ends) -> Flown:
+    """Return a flight with the states that are stored of its steps, in place of all;  last: time, state and rates at its end"""
+    states = stored.found(last)
+    recorded = flown.recorded._replace(t=states.t, y=states.y, turns=states.turns)
+    return flown._replace(recorded=recorded, counted=None if stored.counter is None else stored.counter.last)
 
 
 class Flights:
@@ -346,54 +375,62 @@ class Flights:
         rates: (k,) of the gaps of contacts that have just bounced, 0 of others;  below: (k,) how far gaps may go below zero;  sizes: (k,)
         counted: joint angles that have been counted so far, where not every step is stored;  events: of the user
         """
-        p, tableau = self.problem, self.method.tableau
+        self._begin(state)
+        self._law[:, SIZE], self._law[:, BELOW], self._law[:, START_RATE] = sizes, below, rates
+        self._met.fill(np.inf)
+        p = self.problem
+        if p.post_step(self.pack, p.options, state.t, p.y, self._k1) != OK:
+            return None
+        first = (np.array([state.t]), p.y[None].copy(), self._k1[None].copy())
+        stored = self._stored(state.t)
+        if stored is not None:
+            stored.begin(first, counted)
+        seen = _Seen(events, p, self.method, self._need, first)
+        turns = TurnMonitor(*self.space.spinning())
+        turns.start(*first[:2])
+        made = _StepsMade(first, turns, seen, stored)
+        ending = self._make_steps(float(state.t), made)
+        if ending is None:
+            return None
+        flown = self._flown(np.concatenate(made.t), np.concatenate(made.y), turns, *ending)
+        if flown is None or not seen.end(made.last):
+            return None
+        flown = flown._replace(events=seen.records)
+        return flown if stored is None else _with_stored(flown, stored, made.last)
+
+    def _begin(self, state: State) -> None:
+        """Let the problem begin with a state; raise an error, once, if the states of the motion do not fit into the memory."""
+        p = self.problem
         if not self._has_memory:
             assert self.method.h is not None
             need_memory_for_states((self.t_end - state.t) / self.method.h, p.y.size)
             self._has_memory = True
         p.t, p.y[:], p.options, p.watched = state.t, state.flat, copy_options(self._options), None
-        self._law[:, SIZE], self._law[:, BELOW], self._law[:, START_RATE] = sizes, below, rates
-        self._met.fill(np.inf)
-        if p.post_step(self.pack, p.options, state.t, p.y, self._k1) != OK:
-            return None
-        t, y = [np.array([state.t])], [p.y[None].copy()]
-        stored, last, steps_before = self._stored(state.t), (t[0], y[0], self._k1[None].copy()), 0
-        if stored is not None:
-            stored.begin(last, counted)
-        seen = _Seen(events, p, self.method, self._need, last)
-        turns = TurnMonitor(*self.space.spinning())
-        turns.start(t[0], y[0])
+
+    def _make_steps(self, t: float, made: _StepsMade) -> tuple[bool, bool] | None:
+        """Make steps from t [s] to the next impact, or to the end of the motion; None if the loop of a run has to make them.
+
+        Return whether a contact meets at their end, and whether Ctrl-C has ended them.
+        """
+        p, tableau = self.problem, self.method.tableau
         watch = p.stiffness(bool(tableau.b.size > 1 and tableau.c[-1] == 1.0))
         motion = Motion(self._dynamics, p.options, tableau, p.stages(tableau.b.size - 1), watch, self._silent)
-        watched, interrupted, what = Watched(self.table, self._law, float(state.t)), False, FLIES
+        watched, what = Watched(self.table, self._law, t), FLIES
         try:
-            for begin, h, ends in self._parts(state.t):
+            for begin, h, ends in self._parts(t):
                 steps = steps_to(ends, p.y.size)
                 code, done, what = fly(motion, watched, begin, h, Point(p.y, self._k1), steps, self.search, self._met)
                 if code != OK or what == UNDECIDED:
                     return None
-                t.append(steps.t[:done])
-                y.append(steps.y[:done])
-                turns.observe(t[-1], y[-1])
-                batch = StepBatch(t[-1], y[-1], steps.y_dot[:done], OK, float(t[-1][-1]), done, 0)
-                if not seen.look(last, batch):
+                end = float(steps.t[done - 1])
+                batch = StepBatch(steps.t[:done], steps.y[:done], steps.y_dot[:done], OK, end, done, 0)
+                if not made.add(batch, end if what == MEETS else self.t_end):
                     return None
-                if stored is not None:
-                    stored.add(last, batch, steps_before, batch.t_stop if what == MEETS else self.t_end, calls_follow=False)
-                last, steps_before = (batch.t[-1:], batch.y[-1:], batch.y_dot[-1:]), steps_before + done
                 if what == MEETS:
                     break
         except KeyboardInterrupt:
-            interrupted = True
-        flown = self._flown(np.concatenate(t), np.concatenate(y), turns, what == MEETS, interrupted)
-        if flown is None or not seen.end(last):
-            return None
-        flown = flown._replace(events=seen.records)
-        if stored is None:
-            return flown
-        found = stored.found(last)
-        chosen = flown.recorded._replace(t=found.t, y=found.y, turns=found.turns)
-        return flown._replace(recorded=chosen, counted=None if stored.counter is None else stored.counter.last)
+            return what == MEETS, True
+        return what == MEETS, False
 
     def _stored(self, t: float) -> StoredStates | None:
         """Return what stores the states of a flight from t on, where not every step is stored."""
@@ -430,29 +467,20 @@ class Flights:
         """Return the flight of these states; None if one of them is doubtful."""
         if self._counts_turns and gaps_beyond(self.model, y, DRIFTED) is not None:
             return None
-        gap, o = largest_gap(self.pack, self.model.length)[0] if self.model.nc else 0.0, self.problem.options
+        gap = largest_gap(self.pack, self.model.length)[0] if self.model.nc else 0.0
         before, self._cpu = self._cpu, time.process_time()  # since the flight before, with the impact between them
         joint = self.space.worst_gap(self.pack)[1] if gap > LARGEST_GAP else ""
-        counters = Counters(
-            steps=len(t) - 1,
-            rejected=0,
-            evaluations=int(o.n_rates),
-            factorizations=int(o.n_factorizations),
-            projections=int(o.n_projections),
-            max_euler_drift=float(o.max_euler_drift),
-            euler_sum=float(o.sum_euler_drift),
-            cpu=self._cpu - before,
-        )
+        counters = counters_of_steps(len(t) - 1, 0, self.problem.options, self._cpu - before)
         met = sorted((float(self._met[k]), k) for k in np.flatnonzero(self._met < np.inf).tolist()) if meets else []
-        found, now = [(when, self.names[k]) for when, k in met], float(t[-1])
-        status = RunStatus.INTERRUPTED if interrupted else RunStatus.TERMINAL_EVENT if found else RunStatus.COMPLETED
-        ended_by = f"{found[0][1]} meets" if found else ""
-        end = now if found else self.t_end
+        meeting, now = [(when, self.names[k]) for when, k in met], float(t[-1])
+        status = RunStatus.INTERRUPTED if interrupted else RunStatus.TERMINAL_EVENT if meeting else RunStatus.COMPLETED
+        ended_by = f"{meeting[0][1]} meets" if meeting else ""
+        end = now if meeting else self.t_end
         message = end_of_run(status, f"at t = {now:.9g} s", end, budget=None, ended_by=ended_by)
         outcome = Outcome(status, message, (*turns.notes(fixed=True), *violation_notes(gap, joint, now)))
         recorded = Recorded(t, y, None, None, None, {}, counters, outcome, (), (), 0.0, None, self.problem.watched)
         last = y[-1].copy()
-        return Flown(recorded, found, State.from_y(now, last, self.model.nb + 1, flat=last), None, [])
+        return Flown(recorded, meeting, State.from_y(now, last, self.model.nb + 1, flat=last), None, [])
 
 
 def flights_of(

@@ -30,8 +30,8 @@ from haugmbd.simulation.replay import Replay
 from haugmbd.simulation.results.records import Counters
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.segments import at_times
-from haugmbd.simulation.results.sensor import SensorRecorder, all_sensors
 from haugmbd.simulation.run_task import RunTask
+from haugmbd.simulation.sensor import SensorRecorder, all_sensors
 from haugmbd.simulation.stepping.progress import Progress
 
 OVERLAP = 1e-5

@@ -120,8 +120,8 @@ def _problem(mechanism: ContactModes, state: State, names: list[str]) -> _Proble
     """Return the contact problem of the named contacts, with all others open."""
     rows, gamma = _rows(mechanism, state, names)
     beside = AuxiliaryRows.of(FactoredSystem(mechanism.free, state), rows)
-    found = accelerations(mechanism.free, state)
-    a0 = rows.of(np.hstack([found.v_dot, found.omega_bar_dot])) - gamma
+    solution = accelerations(mechanism.free, state)
+    a0 = rows.of(np.hstack([solution.v_dot, solution.omega_bar_dot])) - gamma
     return _Problem(a0, beside.W, beside.d, *_rates(state, rows, mechanism.sizes[_numbers(mechanism, names)]))
 
 
@@ -211,14 +211,14 @@ def _with_friction(
     opened: set[int] = set()
     while True:
         model = mechanism.model([names[k] for k in closed], state)
-        found = accelerations(model, projected(model, model.pack(), state) if closed else state)
-        N = {k: -float(found.lam[model.joints[names[k]].rows[0]]) for k in closed}
+        solution = accelerations(model, projected(model, model.pack(), state) if closed else state)
+        N = {k: -float(solution.lam[model.joints[names[k]].rows[0]]) for k in closed}
         pulling = min(closed, key=lambda k: N[k] + slack[k], default=None)
         if pulling is not None and N[pulling] < -slack[pulling]:
             closed = [k for k in closed if k != pulling]
             opened.add(pulling)
             continue
-        a = rows.of(np.hstack([found.v_dot, found.omega_bar_dot])) - gamma
+        a = rows.of(np.hstack([solution.v_dot, solution.omega_bar_dot])) - gamma
         more = [k for k in still.tolist() if k not in closed and k not in opened and a[k] < -slack[k] * p.W[k, k]]
         more = [k for k in more if _rank(p, [*closed, k]) > len(closed)]
         if not more:

@@ -41,7 +41,7 @@ from haugmbd.math.body_columns import OMEGA_BAR, VELOCITY, WIDTH
 from haugmbd.math.vec3 import dot, load, sub
 from haugmbd.model.generalized_forces import copy_line
 from haugmbd.simulation.hybrid.flight import FLIES, MEETS, UNDECIDED, suits
-from haugmbd.simulation.run_methods import NEWTON_EULER
+from haugmbd.simulation.run_options import NEWTON_EULER
 
 MOST_APART = 2.0
 """Of the way that two shapes go towards each other in a step with the larger speeds of its ends: a larger gap does not close in it."""
@@ -399,9 +399,9 @@ class ShapeFlights:
             what = UNDECIDED
         if what == FLIES:
             return self._flown(steps, done, what, float(control.h_next), int(control.n_rejected))
-        place = done - 1 if what == MEETS else done  # the step that is made again, or ended by an impact
-        begin = float(ends[place - 1]) if place > 0 else float(t)
-        length = float(ends[place]) - begin if place < made else h
+        number = done - 1 if what == MEETS else done  # the step that is made again, or ended by an impact
+        begin = float(ends[number - 1]) if number > 0 else float(t)
+        length = float(ends[number]) - begin if number < made else h
         return self._flown(steps, done, what, length, int(control.n_rejected))
 
     def _flown(self, steps: Steps, done: int, what: int, h: float, rejected: int) -> Flown:

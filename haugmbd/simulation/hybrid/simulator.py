@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -32,9 +32,11 @@ from haugmbd.impacts.impulse import solve_impulse
 from haugmbd.impacts.impulse_arguments import read_arguments
 from haugmbd.impacts.impulse_result import Impulse
 from haugmbd.impacts.single_impact import SingleImpact
+from haugmbd.integrators.base import Integrator
 from haugmbd.integrators.events import Event, EventRecord, read_events
 from haugmbd.integrators.initial_state import projected
 from haugmbd.integrators.state_space import MaximalStateSpace
+from haugmbd.integrators.step_context import Problem
 from haugmbd.integrators.stick_slip.slips import modes_of, slip_records, slips_at_opening, slips_by_impact
 from haugmbd.math.blas_threads import one_blas_thread
 from haugmbd.model.model import Model
@@ -46,19 +48,18 @@ from haugmbd.simulation.hybrid.resting_contact import NO_CONTACTS, approach, fli
 from haugmbd.simulation.hybrid.user_events import events_from, jumps, reached
 from haugmbd.simulation.recorded_result import ResultMaker, has_large_matrices, settings_of
 from haugmbd.simulation.replay import Replay
+from haugmbd.simulation.results.records import Recorded
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.segments import at_times
-from haugmbd.simulation.results.sensor import SensorRecorder, all_sensors
-from haugmbd.simulation.run_options import Recorded, Recording
+from haugmbd.simulation.run_options import Recording
 from haugmbd.simulation.run_task import RunTask
+from haugmbd.simulation.sensor import SensorRecorder, all_sensors
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.simulation.stepping.run import Run
 
 CLOSED_STEPS = 200
 """While a contact is closed, an adaptive step is at most the whole interval divided by this number.  The error control does not see the
 force of a closed contact, because it does not move anything."""
-SHORTEST = 1e-6
-"""[s] that the next segment may take where a budget is used up: it is stopped in its first batch."""
 LAST = 1e-12
 """Relative to |t| + 1 s: the interval left when the simulation is complete; integrators make no such step."""
 
@@ -198,8 +199,8 @@ class HybridSimulation:
             if hit:
                 self.impacts.append(Impact(state.t, after_impact))
                 self._note_chain(after_impact)
-                found, self._jumped = jumps(self.events, state, after_impact.state)
-                self._note(found)
+                occurred, self._jumped = jumps(self.events, state, after_impact.state)
+                self._note(occurred)
                 state = after_impact.state
                 if self._run_before is not None:
                     self._jumps += slips_by_impact(self._run_before.problem, m.free, state)
@@ -221,30 +222,30 @@ class HybridSimulation:
             kept = tuple(event for event in last.events if event.name not in whats or event.t < last.t[-1])
             self.segments[-1] = replace(last, events=kept)
 
-    def _note_chain(self, found: Impulse) -> None:
+    def _note_chain(self, impulse: Impulse) -> None:
         """Note the first impact through closed contacts, and the first whose result is doubtful."""
-        text, doubtful = found._chain
+        text, doubtful = impulse._chain
         if text and not any(note.doubtful >= doubtful for note in self.notes):
             self.notes.append(RunNote("chain", text, doubtful=doubtful))
 
-    def _with_others(self, state: State, held: frozenset[str], hit: set[str], known: set[str]) -> list[EventRecord]:
+    def _with_others(self, state: State, held: frozenset[str], hit: set[str], named: set[str]) -> list[EventRecord]:
         """Return the events of the contacts that meet or open at the instant of others; those at the start of the motion are none.
 
-        held: those that did not open before;  hit: those that have struck;  known: those with an event of their own
+        held: those that did not open before;  hit: those that have struck;  named: those with an event of their own
         """
         if not self.segments:
             return []
-        meets = (hit | self.rest.held) - held - known
-        opens = held - self.rest.held - known
+        meets = (hit | self.rest.held) - held - named
+        opens = held - self.rest.held - named
         if not (meets or opens):
             return []
         whats = [f"{name} {what}" for name in self.mechanism.names for what in _what(name in meets, name in opens)]
         return [EventRecord(what, state.t, state) for what in whats]
 
-    def _note(self, found: list[tuple[Event, EventRecord]]) -> None:
+    def _note(self, occurred: list[tuple[Event, EventRecord]]) -> None:
         """Record events at an impact; one that is terminal ends the motion."""
-        self._jumps += [record for _, record in found]
-        self.ended_by = next((event for event, _ in found if event.terminal), self.ended_by)
+        self._jumps += [record for _, record in occurred]
+        self.ended_by = next((event for event, _ in occurred if event.terminal), self.ended_by)
 
     def _struck(self, state: State, touching: list[str]) -> Impulse:
         """Return the impulses of the contacts that touch.  Raise SimulationError if there is no solution."""
@@ -262,8 +263,8 @@ class HybridSimulation:
         if self._single is None or len(met) != 1 or self.rest.closed or touching != list(met):
             return None
         k, placed = m.names.index(met[0]), m.placed[met[0]]
-        found = self._single.of(placed, k, state)
-        return found if found is not None and flies(found, float(m.sizes[k])) else None
+        impact = self._single.of(placed, k, state)
+        return impact if impact is not None and flies(impact, float(m.sizes[k])) else None
 
     def _flight(self, state: State, hit: set[str], bar: Progress) -> tuple[Result, tuple[str, ...], State] | None:
         """Return the segment from `state` in which all contacts are open, those that meet at its end, and the state there.
@@ -307,8 +308,8 @@ class HybridSimulation:
             for name, gap, size in zip(m.names, m.gaps(state), sizes, strict=True)
             if gap <= TOUCH * size and name not in flying
         }
-        own = contact_events(model, m.placed, self.rest.closed, flying, near, state.t, sizes)
-        return own, (*self._begun(state), *lift_off_events(model))
+        contacts = contact_events(model, m.placed, self.rest.closed, flying, near, state.t, sizes)
+        return contacts, (*self._begun(state), *lift_off_events(model))
 
     def _begun(self, state: State) -> tuple[Event, ...]:
         """Return the events of the user in the segment from `state`."""
@@ -316,51 +317,63 @@ class HybridSimulation:
 
     def _piece(self, state: State, hit: set[str], bar: Progress) -> tuple[Result, tuple[str, ...]]:
         """Return the smooth segment from `state`, and the contacts whose event ends it."""
-        task, recording, m, t, closed = self.task, self.recording, self.mechanism, state.t, self.rest.closed
-        model = m.model(closed, state)
+        model = self.mechanism.model(self.rest.closed, state)
         bind(model)
         rebind(model, (*self.events, *self.sensors))
         contacts, others = self._events(model, state, hit)
-        rule = task.rule
-        method = task.integrator.limited(self.h_closed) if closed else task.integrator
-        pack = rule.fitted(model, task.methods.formulation.pack(model))
-        problem = rule.problem(MaximalStateSpace(model), pack, t, state.y)
-        if self._run_before is not None and not hit:
-            problem.slips = slips_at_opening(self._run_before.problem, state)
-            problem.modes_before = modes_of(self._run_before.problem)
-        before, self._jumps, self._jumped = tuple(self._jumps), [], []
-        deep = [] if self.segments else deep_contact_notes(model, t, state.y)
-
-        times, record_method = None if recording.times is None else recording.times[recording.times > t], task.output.record_method
-        maker = ResultMaker(
-            model,
-            replace(task.methods, integrator=method),
-            rule,
-            self.settings,
-            times,
-            recording.every,
-            record_method,
-            self.limits.until,
-        )
-
-        def record(found: Recorded) -> Result:
-            events = (*before, *slip_records(model, problem.slipped, state), *found.events)
-            return maker.make(found, pack, events, deep, [], _held=tuple(sorted(self.rest.held)))
-
-        events, ends = (*contacts.values(), *others), times is not None
-        bodies = model.nb + 1 if record_method and method.lam_at_steps else 0
-        part = Recording(times, recording.every, events, self.sensors, bodies, keeps_ends=ends)
-        budget, until = self.limits.budget, self.limits.until
-        left = None if budget is None else max(budget - (time.perf_counter() - self.began), SHORTEST)
-        before_run, counted = self._run_before, self._counted
-        run = Run(problem, method, self.t_end, part, record, budget=left, before=before_run, counted=counted, until=until)
-        with one_blas_thread(has_large_matrices(model, task.methods.formulation)):
+        method = self.task.integrator.limited(self.h_closed) if self.rest.closed else self.task.integrator
+        problem = self._problem(model, state, hit)
+        record = self._maker_of_piece(model, problem, method, state)
+        recording = self._recording_of_piece(model, method, state.t, (*contacts.values(), *others))
+        limits = self.limits.after(time.perf_counter() - self.began)
+        run = Run(problem, method, self.t_end, recording, record, limits=limits, before=self._run_before, counted=self._counted)
+        with one_blas_thread(has_large_matrices(model, self.task.methods.formulation)):
             segment = run.run_under(bar)
         self.exhausted = segment.outcome.status is RunStatus.BUDGET_EXHAUSTED
         self._run_before, self._counted, ending = run, run.counted, run.locator.ending if run.ended else ()
-        ended_by = tuple(name for name, event in contacts.items() if any(event is one for one in ending))
-        self.ended_by = next((one for one in ending if not one.of_law), None)
+        ended_by = tuple(name for name, event in contacts.items() if any(event is other for other in ending))
+        self.ended_by = next((event for event in ending if not event.of_law), None)
         return segment, ended_by
+
+    def _problem(self, model: Model, state: State, hit: set[str]) -> Problem:
+        """Return the initial value problem of the segment from `state`; without an impact, joints go on to slip or stick as before."""
+        task = self.task
+        pack = task.rule.fitted(model, task.methods.formulation.pack(model))
+        problem = task.rule.problem(MaximalStateSpace(model), pack, state.t, state.y)
+        if self._run_before is not None and not hit:
+            problem.slips = slips_at_opening(self._run_before.problem, state)
+            problem.modes_before = modes_of(self._run_before.problem)
+        return problem
+
+    def _recording_of_piece(self, model: Model, method: Integrator, t: float, events: tuple[Event, ...]) -> Recording:
+        """Return what is recorded of the segment from t [s]: of the wanted times those behind it."""
+        times = self._times_after(t)
+        bodies = model.nb + 1 if self.task.output.record_method and method.lam_at_steps else 0
+        return Recording(times, self.recording.every, events, self.sensors, bodies, keeps_ends=times is not None)
+
+    def _times_after(self, t: float) -> Array | None:
+        """Return the wanted times behind t [s], None where every so many steps are stored."""
+        times = self.recording.times
+        return None if times is None else times[times > t]
+
+    def _maker_of_piece(self, model: Model, problem: Problem, method: Integrator, state: State) -> Callable[[Recorded], Result]:
+        """Return what makes a segment of the steps from `state`; its events are those of the jump at `state`, and of its steps."""
+        t = state.t
+        before, self._jumps, self._jumped = tuple(self._jumps), [], []
+        deep = [] if self.segments else deep_contact_notes(model, t, state.y)
+        maker = replace(
+            self._maker,
+            model=model,
+            methods=replace(self.task.methods, integrator=method),
+            times=self._times_after(t),
+            record_method=self.task.output.record_method,
+        )
+
+        def record(recorded: Recorded) -> Result:
+            events = (*before, *slip_records(model, problem.slipped, state), *recorded.events)
+            return maker.make(recorded, problem.pack, events, deep, [], _held=tuple(sorted(self.rest.held)))
+
+        return record
 
     def _only(self, state: State) -> Result:
         """Return a segment of one state, at which an event of an impact ends the motion."""

@@ -25,9 +25,9 @@ from haugmbd.simulation.recorded_result import settings_of
 from haugmbd.simulation.replay import Replay
 from haugmbd.simulation.results.records import Counters
 from haugmbd.simulation.results.result import Result
-from haugmbd.simulation.results.sensor import SensorRecorder, all_sensors
-from haugmbd.simulation.run_methods import RunMethods
+from haugmbd.simulation.run_options import RunMethods
 from haugmbd.simulation.run_task import RunTask
+from haugmbd.simulation.sensor import SensorRecorder, all_sensors
 from haugmbd.simulation.stepping.progress import Progress
 
 FIRST = 1e-3

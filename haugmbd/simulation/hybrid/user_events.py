@@ -56,16 +56,16 @@ def reached(events: Sequence[Event], state: State, known: Sequence[EventRecord])
     """Return the events whose g reaches zero at the end of a segment, at `state`, without those that were located there."""
     near = NEAR * (1.0 + abs(state.t))
     names = {one.name for one in known if state.t - one.t <= near}
-    found = []
+    occurred = []
     for event in events:
         if event.name not in names and _is_zero(event, state) and event.wants(event.value(_moved(state, -1.0)), 0.0):
-            found.append((event, EventRecord(event.name, state.t, state)))
-    return found
+            occurred.append((event, EventRecord(event.name, state.t, state)))
+    return occurred
 
 
 def jumps(events: Sequence[Event], before: State, after: State) -> tuple[list[tuple[Event, EventRecord]], list[Event]]:
     """Return the events whose g jumps across zero at an impact, and all whose g jumps to zero."""
-    found, zero = [], []
+    occurred, zero = [], []
     for event in events:
         if _is_zero(event, before):
             continue
@@ -74,8 +74,8 @@ def jumps(events: Sequence[Event], before: State, after: State) -> tuple[list[tu
             g_after = 0.0
             zero.append(event)
         if event.wants(g, g_after):
-            found.append((event, EventRecord(event.name, after.t, after, g_after - g)))
-    return found, zero
+            occurred.append((event, EventRecord(event.name, after.t, after, g_after - g)))
+    return occurred, zero
 
 
 def _is_zero(event: Event, state: State) -> bool:

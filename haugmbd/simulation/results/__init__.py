@@ -1,7 +1,6 @@
 """Results: stored states, and the quantities that are recomputed from them.
 
-records       counters and names
-sensor        functions of time and state that are recorded with a run
+records       what the loop of a run has recorded; counters and names
 spans         times and spans of time of a result
 joining       histories of consecutive pieces as one
 continuation  runs that follow on one another as one

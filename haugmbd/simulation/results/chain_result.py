@@ -50,8 +50,8 @@ from haugmbd.simulation.results.io.schema import Contents
 from haugmbd.simulation.results.records import Counters, total
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.segments import Again
-from haugmbd.simulation.results.sensor import SensorHistory
 from haugmbd.simulation.results.spans import check_number, check_time, check_times_within, times_within
+from haugmbd.simulation.sensor import SensorHistory
 from haugmbd.workspace.layout import WIDTH
 
 OWN = (
@@ -179,8 +179,8 @@ class ReducedResult(Result):
         """Return the joint accelerations, (nt, nv)."""
         external = self._external()
         rows = zip(*self._rows, for_kernels(self.tau), strict=True)
-        found = [aba(self.chain, q, qd, tau, wrenches=external) for q, qd, tau in rows]
-        return read_only(np.array(found).reshape(len(self.t), self.chain.nv))
+        accelerations = [aba(self.chain, q, qd, tau, wrenches=external) for q, qd, tau in rows]
+        return read_only(np.array(accelerations).reshape(len(self.t), self.chain.nv))
 
     def joint_wrench(self, link: str | int) -> Array:
         """Return the force and moment through the joint of `link` on the link, (nt, 6) [N, N m].
@@ -251,14 +251,14 @@ class ReducedResult(Result):
         if along.work is not None:
             return along.work
         few = self._of_states(np.unique(np.append(np.arange(0, len(self.t), 2), len(self.t) - 1)))
-        found = self._work_at(self.t)
-        gap = np.abs(np.interp(self.t, few.t, few._work_at(few.t).all_applied - found.all_applied[np.searchsorted(self.t, few.t)]))
+        work = self._work_at(self.t)
+        gap = np.abs(np.interp(self.t, few.t, few._work_at(few.t).all_applied - work.all_applied[np.searchsorted(self.t, few.t)]))
         if len(self.t) == 2:  # noqa: PLR2004
-            gap = np.abs(found.all_applied)
-        found = found._replace(error=np.maximum.accumulate(gap))
+            gap = np.abs(work.all_applied)
+        work = work._replace(error=np.maximum.accumulate(gap))
         energies = self.kinetic_energy(), self.potential_energy()
-        warn_of_stored_work(self.chain.name, energies, found, along.why, along.failed)
-        return found
+        warn_of_stored_work(self.chain.name, energies, work, along.why, along.failed)
+        return work
 
     @property
     def _is_forced(self) -> bool:

@@ -83,10 +83,10 @@ def _lines(modes: Mapping[Key, PointMode]) -> list[list[Any]]:
 
 
 def _modes(lines: Any) -> dict[Key, PointMode]:
-    found: dict[Key, PointMode] = {}
+    modes: dict[Key, PointMode] = {}
     for c, feature, mode, hint, fixed in lines:
-        found[int(c), int(feature)] = PointMode(int(mode), None if hint is None else np.array(hint, dtype=np.float64), bool(fixed))
-    return found
+        modes[int(c), int(feature)] = PointMode(int(mode), None if hint is None else np.array(hint, dtype=np.float64), bool(fixed))
+    return modes
 
 
 def stepped_data(contacts: SteppedContacts) -> tuple[dict[str, Any], dict[str, Array], dict[str, str]]:

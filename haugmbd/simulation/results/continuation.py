@@ -24,9 +24,9 @@ from haugmbd.simulation.results.io.laws import difference_of_laws, law_digests
 from haugmbd.simulation.results.io.schema import difference_of_models, numbers_of
 from haugmbd.simulation.results.records import Names, total
 from haugmbd.simulation.results.segments import with_segments
-from haugmbd.simulation.results.sensor import SensorHistory
 from haugmbd.simulation.results.spans import ROUNDING
 from haugmbd.simulation.results.structures_joined import as_structures
+from haugmbd.simulation.sensor import SensorHistory
 
 R = TypeVar("R", bound=Any)
 
@@ -67,9 +67,15 @@ def join_results(first: R, second: R) -> R:
     first = after_calls(first, second)
     if not check_follows(first, second):
         return _joined_segments(first, second)
+    return _joined_states(first, second)
+
+
+def _joined_states(first: R, second: R) -> R:
+    """Return both results, of one smooth motion, as one; the state that both have stands once."""
     later = second.at_states(np.arange(len(second.t)) > 0)
     rows = len(first.names.rows), (len(first.names.bodies), 6)
     kept = first._contact_impacts is not None or second._contact_impacts is not None
+    turns = None if first._turns is None or later._turns is None else turned(first, second, later)
     joined: R = replace(
         first,
         _model=first._model if first._model is not None else second._model,
@@ -83,9 +89,7 @@ def join_results(first: R, second: R) -> R:
         _own=_both(first, later, "_own", (rows[0],)),
         _own_u_dot=_both(first, later, "_own_u_dot", rows[1]),
         _sensors=joined_sensors(first._sensors, later._sensors),
-        _turns=None
-        if first._turns is None or later._turns is None
-        else np.concatenate([first._turns, turned(first, second, later)]),
+        _turns=None if turns is None else np.concatenate([first._turns, turns]),
         _contact_impacts=joined_impacts([first._all_impacts(), second._all_impacts()]) if kept else None,
         _replays=(*first._replays, *second._replays) if first._replays and second._replays else (),
         _contact_segment=None if first._contact_segment is None else first._contact_segment.joined(later._contact_segment),
@@ -116,7 +120,7 @@ def _joined_segments(first: R, second: R, *, twice: bool = False) -> R:
         k = next(k for k, piece in enumerate(second._complete) if len(piece))
         segments[k] = segments[k].at_states(segments[k].t > before[-1].t[-1])
     sparse = follows or first._with_ends or second._with_ends
-    known = bool(follows and first._replays and second._replays)
+    can_be_made_again = bool(follows and first._replays and second._replays)
     return with_segments(
         replace(first, _model=first._model if first._model is not None else second._model),
         (*map(called, first.segments), *segments),
@@ -128,7 +132,7 @@ def _joined_segments(first: R, second: R, *, twice: bool = False) -> R:
         outcome=joined_outcome(first.outcome, second.outcome),
         counters=total([first.counters, second.counters]),
         _mechanism=first._mechanism,
-        _replays=(*first._replays, *second._replays) if known else (),
+        _replays=(*first._replays, *second._replays) if can_be_made_again else (),
     )
 
 
@@ -180,14 +184,14 @@ def _of_another_model(difference: str) -> UsageError:
 
 def _numbers(result: Any) -> Mapping[str, Array] | None:
     """Return the numbers by which the model of a result is recognized, where they are known."""
-    found: Mapping[str, Array] | None = numbers_of(result.model) if result.has_model else result._model_numbers
-    return found
+    numbers: Mapping[str, Array] | None = numbers_of(result.model) if result.has_model else result._model_numbers
+    return numbers
 
 
 def _laws(result: Any) -> Mapping[str, str] | None:
     """Return the digests of the laws of the model of a result, where they are known."""
-    found: Mapping[str, str] | None = law_digests(result.model) if result.has_model else result._model_laws
-    return found
+    digests: Mapping[str, str] | None = law_digests(result.model) if result.has_model else result._model_laws
+    return digests
 
 
 def check_times(first: Any, second: Any) -> float:
@@ -219,8 +223,8 @@ def after_calls(first: R, second: Any) -> R:
         held = network.columns(block, y)
         y[-1, held] = second.y[0, held]
     for name in sensors.keys() & second._sensors.keys():
-        one, after = sensors[name], second._sensors[name].value
-        sensors[name] = replace(one, value=np.concatenate([one.value[:-1], after[:1]]))
+        history, after = sensors[name], second._sensors[name].value
+        sensors[name] = replace(history, value=np.concatenate([history.value[:-1], after[:1]]))
     called: R = replace(first, y=y, _sensors=sensors)
     return called
 
@@ -274,10 +278,10 @@ def _projected(first: Any, k: int = -1) -> Any:
     model, last = first.model, first.state(k)
     try:
         check_start(model, last, project_velocity=False)
-        found = projected(model, model.pack(), last)
+        start = projected(model, model.pack(), last)
     except HaugmbdError:
         return None
-    return replace(first.at_states(np.arange(len(first.t)) == np.arange(len(first.t))[k]), y=found.y[None])
+    return replace(first.at_states(np.arange(len(first.t)) == np.arange(len(first.t))[k]), y=start.y[None])
 
 
 def _other_state(text: str, end: float) -> UsageError:
@@ -313,8 +317,8 @@ def _kinds(first: Any, second: Any) -> list[tuple[str, str, float]]:
 
 def _sizes(x: Array) -> Array:
     """Return the size of each line of numbers."""
-    found: Array = np.abs(x) if x.ndim == 1 else np.linalg.norm(x, axis=1)
-    return found
+    sizes: Array = np.abs(x) if x.ndim == 1 else np.linalg.norm(x, axis=1)
+    return sizes
 
 
 def _shown(x: Any) -> str:

@@ -45,19 +45,19 @@ def off(history: H, t: Array) -> H:
 
     def filled(name: str, like: Array) -> Array:
         nothing = name in NOTHING_ACTS
-        found: Array = np.full((len(t), *like.shape[1:]), 0.0 if nothing else np.nan, dtype=like.dtype if nothing else np.float64)
-        return found
+        array: Array = np.full((len(t), *like.shape[1:]), 0.0 if nothing else np.nan, dtype=like.dtype if nothing else np.float64)
+        return array
 
     changes: dict[str, Any] = {}
-    for one in fields(history):
-        value = getattr(history, one.name)
-        if one.name == "t":
+    for field in fields(history):
+        value = getattr(history, field.name)
+        if field.name == "t":
             changes["t"] = t
         elif isinstance(value, np.ndarray):
-            changes[one.name] = filled(one.name, value)
+            changes[field.name] = filled(field.name, value)
         elif isinstance(value, dict):
-            changes[one.name] = {key: filled(key, part) for key, part in value.items()}
-        elif one.name == "_work":
+            changes[field.name] = {key: filled(key, part) for key, part in value.items()}
+        elif field.name == "_work":
             changes["_work"] = lambda: np.zeros(len(t))
     found: H = replace(history, **changes)
     return found
@@ -69,12 +69,12 @@ def joined(parts: Sequence[H]) -> H:
     if len(parts) == 1:
         return first
     changes: dict[str, Any] = {}
-    for one in fields(first):
-        value = getattr(first, one.name)
+    for field in fields(first):
+        value = getattr(first, field.name)
         if isinstance(value, np.ndarray):
-            changes[one.name] = np.concatenate([getattr(part, one.name) for part in parts])
+            changes[field.name] = np.concatenate([getattr(part, field.name) for part in parts])
         elif isinstance(value, dict):
-            changes[one.name] = {key: np.concatenate([getattr(part, one.name)[key] for part in parts]) for key in value}
+            changes[field.name] = {key: np.concatenate([getattr(part, field.name)[key] for part in parts]) for key in value}
     whole: H = replace(first, **changes)
     return whole
 

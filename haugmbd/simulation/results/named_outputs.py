@@ -139,10 +139,10 @@ def resolved(model: Any, output: Output) -> Output:
 
 def quantity_of(history: Any, what: str) -> Any:
     """Return numbers of a history, one or more at each of its states. Raise UsageError for an attribute that is something else."""
-    found = getattr(history, what)
-    if not isinstance(found, np.ndarray) or found.dtype.kind not in "fi" or found.ndim == 0:
+    values = getattr(history, what)
+    if not isinstance(values, np.ndarray) or values.dtype.kind not in "fi" or values.ndim == 0:
         raise UsageError(f"{what} is no quantity that has a number at each state.")
-    return found
+    return values
 
 
 class Reader:
@@ -155,16 +155,16 @@ class Reader:
     def values(self, output: Output) -> Array:
         """Return an output over time, (nt,). Raise UsageError if the result does not have it."""
         output = resolved(self.result.model, output)
-        found = np.asarray(self._quantity(output), dtype=np.float64)
+        values = np.asarray(self._quantity(output), dtype=np.float64)
         for k in output.component:
-            if found.ndim < 2 or k >= found.shape[1]:  # noqa: PLR2004
-                raise UsageError(f"output {output.text!r}: {output.what} has {_shape(found)}.")
-            found = found[:, k]
-        if found.ndim != 1:
+            if values.ndim < 2 or k >= values.shape[1]:  # noqa: PLR2004
+                raise UsageError(f"output {output.text!r}: {output.what} has {_shape(values)}.")
+            values = values[:, k]
+        if values.ndim != 1:
             raise UsageError(
-                f"output {output.text!r} is no single number: {output.what} has {_shape(found)}; say which, such as [0]."
+                f"output {output.text!r} is no single number: {output.what} has {_shape(values)}; say which, such as [0]."
             )
-        return found
+        return values
 
     def unique(self, output: Output) -> bool:
         """Return whether the output is unique: not, if it depends on how redundant rows share their load."""
@@ -196,15 +196,15 @@ class Reader:
         if key not in self._read:
             result, owner = self.result, output.owner
             if output.kind == "body":
-                found = result[owner]
+                history = result[owner]
             elif output.kind == "point":
-                found = result[owner].point(output.at)
+                history = result[owner].point(output.at)
             elif output.kind == "sensor":
                 sensor = result.model.network.scope.sensors[owner]
-                found = _Sensed(np.array([sensor.value(result.state(k)) for k in range(len(result.t))]))
+                history = _Sensed(np.array([sensor.value(result.state(k)) for k in range(len(result.t))]))
             else:
-                found = getattr(result, output.kind)(owner)
-            self._read[key] = found
+                history = getattr(result, output.kind)(owner)
+            self._read[key] = history
         return self._read[key]
 
     def _attribute(self, history: Any, output: Output) -> Any:
@@ -239,14 +239,14 @@ def meant_outputs(reader: Reader, model: Any, given: Any) -> tuple[Output, ...]:
     given = [given] if isinstance(given, str) else given
     if not isinstance(given, Sequence) or not len(given):
         raise UsageError(f"outputs = {given!r:.60} must be names of quantities: {FORMS}, or short ones such as 'pin.angle'.")
-    found = list[Output]()
+    outputs = list[Output]()
     for text in given:
         output = _meant(model, text)
         if output.kind in ("event", "impact", "eigenvalue"):
             raise UsageError(f"output {text!r} is no quantity of one state: give one such as {FORMS.split(', ')[0]}.")
         places = list(np.ndindex(reader.shape(output)))
-        found += [output._replace(component=(*output.component, *k), text=text + "".join(f"[{i}]" for i in k)) for k in places]
-    return tuple(found)
+        outputs += [output._replace(component=(*output.component, *k), text=text + "".join(f"[{i}]" for i in k)) for k in places]
+    return tuple(outputs)
 
 
 def _meant(model: Any, text: Any) -> Output:

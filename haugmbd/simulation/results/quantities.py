@@ -46,7 +46,7 @@ from haugmbd.simulation.results.joining import (
     joined,
     over_structures,
 )
-from haugmbd.simulation.results.sensor import SensorHistory
+from haugmbd.simulation.sensor import SensorHistory
 
 if TYPE_CHECKING:
     import pandas
@@ -238,8 +238,8 @@ class HasQuantities(ABC):
             If there is no such point, or if the name means several.
         """
         pieces = self._pieces()
-        place = locate(pieces[0].model, where)
-        return join_points([piece[place.body].point(place.s_bar, place.name) for piece in pieces])
+        location = locate(pieces[0].model, where)
+        return join_points([piece[location.body].point(location.s_bar, location.name) for piece in pieces])
 
     def distance(self, a: str | tuple[str, npt.ArrayLike], b: str | tuple[str, npt.ArrayLike]) -> Array:
         """Return the distance of two points over time.

@@ -82,18 +82,18 @@ def _switched_contacts(meta: Mapping[str, Any], free: Model) -> Callable[[Mappin
     """Return a function that gives the contacts of a segment, where the structure changes; None where it does not."""
     if not (meta.get("switches") or any("structure" in one for one in meta["segments"])):
         return None
-    known: dict[Structure, OfStructure] = {}
+    contacts_of: dict[Structure, OfStructure] = {}
 
     def of(data: Mapping[str, Any]) -> OfStructure:
         structure = _structure(data, free)
-        if structure not in known:
+        if structure not in contacts_of:
             model = _model_of(data, free, free.state())
             contacts = (*model.contacts, *stops_of(model.force_elements))
             if "contact_problem" in meta:
-                known[structure] = None, problem_of_structure(meta["contact_problem"], model)
+                contacts_of[structure] = None, problem_of_structure(meta["contact_problem"], model)
             else:
-                known[structure] = ContactModes(model, contacts) if contacts else None, None
-        return known[structure]
+                contacts_of[structure] = ContactModes(model, contacts) if contacts else None, None
+        return contacts_of[structure]
 
     return of
 
@@ -110,9 +110,9 @@ def _model_of(data: Mapping[str, Any], free: Model, state: State) -> Model:
 
 def _switch(data: Mapping[str, Any], impacts: Sequence[Impact]) -> SwitchRecord:
     """Return what has happened at a switch."""
-    place = data.get("impact")
+    number = data.get("impact")
     names = {key: tuple(map(str, data[key])) for key in ("names", "locked", "gripped", "released")}
-    impulse = None if place is None else impacts[int(place)].impulse
+    impulse = None if number is None else impacts[int(number)].impulse
     return SwitchRecord(
         float(data["t"]), **names, kinetic=float(data["kinetic"]), potential=float(data["potential"]), impulse=impulse
     )

@@ -71,10 +71,10 @@ from haugmbd.simulation.results.segments import (
     with_segments,
     work_at_nodes,
 )
-from haugmbd.simulation.results.sensor import SensorHistory
 from haugmbd.simulation.results.solutions import HasSolutions
 from haugmbd.simulation.results.spans import check_number, check_time, check_times_within, times_within
 from haugmbd.simulation.results.switch_record import SwitchRecord
+from haugmbd.simulation.sensor import SensorHistory
 from haugmbd.workspace.layout import WIDTH
 
 if TYPE_CHECKING:
@@ -458,14 +458,14 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         if not self._segments:
             return super().load(name)
         if self._switched:
-            found = self._of_stored(HasQuantities.load, name)
+            history = self._of_stored(HasQuantities.load, name)
         else:
-            found = super().load(name)
-            energy = found.energy
-            found = replace(found, _work=lambda: work_of_load(self.model, self._work, name, energy))
-        if name in self.contacts and "force" in found._values:  # a rigid rope that may be slack is a contact
-            found = replace(found, _values=found._values | {"force": self.contact(name).force})
-        return found
+            history = super().load(name)
+            energy = history.energy
+            history = replace(history, _work=lambda: work_of_load(self.model, self._work, name, energy))
+        if name in self.contacts and "force" in history._values:  # a rigid rope that may be slack is a contact
+            history = replace(history, _values=history._values | {"force": self.contact(name).force})
+        return history
 
     load.__doc__ = HasQuantities.load.__doc__
 
@@ -493,16 +493,16 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         """Return a history at the states of the result, of one that is computed at those of its segments with their ends."""
         if not self._with_ends:
             return of(self, name)
-        found: Any = of(with_segments(self, self._with_ends, ()), name)
+        history: Any = of(with_segments(self, self._with_ends, ()), name)
         keep = self._stored
-        changes: dict[str, Any] = {"_work": lambda: found.work[keep]}
-        for one in fields(found):
-            value = getattr(found, one.name)
+        changes: dict[str, Any] = {"_work": lambda: history.work[keep]}
+        for variable in fields(history):
+            value = getattr(history, variable.name)
             if isinstance(value, np.ndarray):
-                changes[one.name] = value[keep]
+                changes[variable.name] = value[keep]
             elif isinstance(value, dict):
-                changes[one.name] = {key: part[keep] for key, part in value.items()}
-        kept: H = replace(found, **changes)
+                changes[variable.name] = {key: part[keep] for key, part in value.items()}
+        kept: H = replace(history, **changes)
         return kept
 
     @property
@@ -604,9 +604,9 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         along = work_or_why(self._replays, self)
         if along.work is not None:
             return along.work
-        found = work_between_stored(self.model, self.t, self.y, self._solve)
-        warn_of_stored_work(self.names.model, kinetic_and_potential(self.model, self.t, self.y), found, along.why, along.failed)
-        return found
+        work = work_between_stored(self.model, self.t, self.y, self._solve)
+        warn_of_stored_work(self.names.model, kinetic_and_potential(self.model, self.t, self.y), work, along.why, along.failed)
+        return work
 
     def _work_of_segments(self) -> Work:
         """Return the work since the first state, along the steps of all segments."""
@@ -626,9 +626,9 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         parts = [
             piece._with_friction(work_between_stored(piece.model, piece.t, piece.y, piece._solve), piece.t) for piece in complete
         ]
-        found = self._joined(parts).at(self._stored).since_first()
-        warn_of_stored_work(self.names.model, kinetic_and_potential(self.model, self.t, self.y), found, along.why, along.failed)
-        return found
+        work = self._joined(parts).at(self._stored).since_first()
+        warn_of_stored_work(self.names.model, kinetic_and_potential(self.model, self.t, self.y), work, along.why, along.failed)
+        return work
 
     def _work_at(self, nodes: Array | None) -> Work:
         """Return the work since the first state at times `nodes` (k,), by default those of the states, which are steps."""
@@ -652,11 +652,11 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
         """Return the works of segments as one; with rigid contacts with friction, with what impacts between them dissipate."""
         if self._contact_problem is None:
             return joined_work(self._with_impulses(parts))
-        struck = {one.t for one in self.impacts}
+        struck = {impact.t for impact in self.impacts}
         pieces = [piece for piece in self._complete if len(piece)]
-        for k, (one, after) in enumerate(pairwise(pieces)):
-            if one.t[-1] == after.t[0] and one.t[-1] in struck:
-                ends = np.stack([one._flat[-1], after._flat[0]]).reshape(2, -1, WIDTH)[..., VELOCITY:]
+        for k, (before, after) in enumerate(pairwise(pieces)):
+            if before.t[-1] == after.t[0] and before.t[-1] in struck:
+                ends = np.stack([before._flat[-1], after._flat[0]]).reshape(2, -1, WIDTH)[..., VELOCITY:]
                 parts[k + 1].dissipated[:, -1] -= np.diff(kinetic_energy(self.model, ends))
         return joined_work(parts)
 
@@ -670,20 +670,20 @@ class Result(HasSolutions, HasQuantities, Animated, HasOutcome):
 
     def _with_impulses(self, parts: Sequence[Work]) -> list[Work]:
         """Return the works of segments, with what drivers do in the impulses between them."""
-        found, pieces = list(parts), [piece for piece in self._complete if len(piece)]
+        works, pieces = list(parts), [piece for piece in self._complete if len(piece)]
         driven: dict[float, list[Array]] = {}
         for impact in self.impacts:
             q = impact.impulse
             done = work_of_impulse(q.model, impact.t, q.before.y, q.Lam)
             if np.any(done != 0.0):
                 driven.setdefault(impact.t, []).append(done)
-        for k, (one, after) in enumerate(pairwise(pieces)):
-            if one.t[-1] == after.t[0] and one.t[-1] in driven:
-                done = np.sum(driven.pop(float(one.t[-1])), axis=0)
-                columns = found[k + 1].driven.shape[1]
+        for k, (before, after) in enumerate(pairwise(pieces)):
+            if before.t[-1] == after.t[0] and before.t[-1] in driven:
+                done = np.sum(driven.pop(float(before.t[-1])), axis=0)
+                columns = works[k + 1].driven.shape[1]
                 more = done if columns == len(done) else np.append(done.sum(), np.zeros(columns - 1))
-                found[k + 1] = found[k + 1]._replace(driven=found[k + 1].driven + more)
-        return found
+                works[k + 1] = works[k + 1]._replace(driven=works[k + 1].driven + more)
+        return works
 
     @property
     def _flat(self) -> Array:

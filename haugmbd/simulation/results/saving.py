@@ -12,6 +12,7 @@ segments; `stored` has, for each segment, the numbers of those at the given time
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -57,65 +58,78 @@ def _numbers_stored(result: Any) -> list[list[int]]:
 
 
 def _more(result: Any, stored: list[list[int]]) -> More:
-    """Return the contents of the file besides the states."""
-    contacts, switched = result.contacts, result._switched
-    problems = [one._contact_segment.problem for one in result.segments if one._contact_segment is not None]
-    friction = bool(problems)
-    if friction and any(isinstance(segment._contact_segment, SteppedContacts) for segment in result.segments):
-        raise UsageError("it joins time stepping with other runs, which a file does not hold: save each run")
-    segments = [
-        {
-            "n": len(segment),
-            "closed": [name for name in contacts if name in segment.model.joints],
-            **(segment_data(segment._contact_segment) if friction else {}),
-            "held": list(segment._held),
-            "counters": asdict(segment.counters),
-            "interrupted": segment.interrupted,
-            "outcome": segment.outcome.as_data(),
-            "events": [event_data(event) for event in segment.events],
-            "contact_impacts": impact_data(segment._contact_impacts),
-            "all_steps": segment._all_steps,
-            "passed": [place._asdict() for place in segment.singular_crossings],
-            **structure_data(segment.model),
-        }
-        for segment in result.segments
-    ]
+    """Return the contents of the file besides the states;  stored: see `_numbers_stored`"""
+    problem = _contact_problem(result)
     impulses = [impact.impulse for impact in result.impacts]
-    impacts = [
-        {
-            "t": impact.t,
-            "normal": list(one.normal.items()),
-            "tangential": [(name, np.asarray(f).tolist()) for name, f in one.tangential.items()],
-            "energies": [one.energy_before, one.energy_after],
-            "messages": one.messages,
-            **({"Lam": one.Lam.tolist()} | structure_data(one.model) if switched else {}),
-        }
-        for impact, one in zip(result.impacts, impulses, strict=True)
-    ]
-    arrays: dict[str, Array] = {}
-    if impulses:
-        arrays = {BEFORE: np.array([one.before.y for one in impulses]), AFTER: np.array([one.state.y for one in impulses])}
-        if result.model.nc and not switched:
-            arrays[MULTIPLIERS] = np.array([one.Lam for one in impulses])
-    planes = [
-        contact for contact in contacts.values() if not isinstance(contact, (JointStop, *TWO_BODY_LIMITS))
-    ]  # the limits of joints are loads of the model
     data: dict[str, Any] = {
-        "contacts": [] if friction else [_contact_data(contact) for contact in planes],
-        "segments": segments,
-        "impacts": impacts,
+        "contacts": [] if problem is not None else _contacts_data(result),
+        "segments": [_segment_data(segment, result.contacts, problem is not None) for segment in result.segments],
+        "impacts": [_impulse_data(impact, result._switched) for impact in result.impacts],
+        "rigid": result._mechanism is not None,
     }
-    data["rigid"] = result._mechanism is not None
-    if friction:
-        data["contact_problem"] = problem_data(problems[0])
-    if switched:
+    if problem is not None:
+        data["contact_problem"] = problem_data(problem)
+    if result._switched:
         data["rigid"] = any(segment._mechanism is not None for segment in result.segments)
         data["switches"] = [
-            asdict(replace(one, impulse=None)) | {"impact": _place_of(one.impulse, impulses)} for one in result.switches
+            asdict(replace(switch, impulse=None)) | {"impact": _number_of(switch.impulse, impulses)} for switch in result.switches
         ]
     if stored:
         data["stored"] = stored
+    arrays = _impulse_arrays(result, impulses)
     return More(data, arrays, dict.fromkeys(arrays, "impact"), tuple(len(segment) for segment in result.segments))
+
+
+def _contact_problem(result: Any) -> Any:
+    """Return the contacts of a run with friction at them, None for others.  Raise UsageError if time stepping is joined with other runs."""
+    segments = [segment._contact_segment for segment in result.segments if segment._contact_segment is not None]
+    if any(isinstance(segment, SteppedContacts) for segment in segments):
+        raise UsageError("it joins time stepping with other runs, which a file does not hold: save each run")
+    return segments[0].problem if segments else None
+
+
+def _segment_data(segment: Any, contacts: Mapping[str, Any], friction: bool) -> dict[str, Any]:
+    """Return a segment, but for its states, as numbers and texts;  friction: whether the run has friction at contacts"""
+    return {
+        "n": len(segment),
+        "closed": [name for name in contacts if name in segment.model.joints],
+        **(segment_data(segment._contact_segment) if friction else {}),
+        "held": list(segment._held),
+        "counters": asdict(segment.counters),
+        "interrupted": segment.interrupted,
+        "outcome": segment.outcome.as_data(),
+        "events": [event_data(event) for event in segment.events],
+        "contact_impacts": impact_data(segment._contact_impacts),
+        "all_steps": segment._all_steps,
+        "passed": [crossing._asdict() for crossing in segment.singular_crossings],
+        **structure_data(segment.model),
+    }
+
+
+def _impulse_data(impact: Any, switched: bool) -> dict[str, Any]:
+    """Return an impact, but for its states, as numbers and texts; with its multipliers where the rows change in the motion."""
+    impulse = impact.impulse
+    return {
+        "t": impact.t,
+        "normal": list(impulse.normal.items()),
+        "tangential": [(name, np.asarray(f).tolist()) for name, f in impulse.tangential.items()],
+        "energies": [impulse.energy_before, impulse.energy_after],
+        "messages": impulse.messages,
+        **({"Lam": impulse.Lam.tolist()} | structure_data(impulse.model) if switched else {}),
+    }
+
+
+def _impulse_arrays(result: Any, impulses: list[Any]) -> dict[str, Array]:
+    """Return the states before and after the impacts, and their multipliers where all have the same rows."""
+    if not impulses:
+        return {}
+    arrays = {
+        BEFORE: np.array([impulse.before.y for impulse in impulses]),
+        AFTER: np.array([impulse.state.y for impulse in impulses]),
+    }
+    if result.model.nc and not result._switched:
+        arrays[MULTIPLIERS] = np.array([impulse.Lam for impulse in impulses])
+    return arrays
 
 
 def structure_data(model: Any) -> dict[str, Any]:
@@ -123,9 +137,16 @@ def structure_data(model: Any) -> dict[str, Any]:
     return {} if model.parts is None else {"structure": model.parts.structure.as_data()}
 
 
-def _place_of(impulse: Any, impulses: list[Any]) -> int | None:
+def _number_of(impulse: Any, impulses: list[Any]) -> int | None:
     """Return the number of an impulse among those of the impacts; None if it is none of them."""
-    return next((k for k, one in enumerate(impulses) if one is impulse), None)
+    return next((k for k, other in enumerate(impulses) if other is impulse), None)
+
+
+def _contacts_data(result: Any) -> list[dict[str, Any]]:
+    """Return the contacts with planes; the limits of joints are loads of the model."""
+    return [
+        _contact_data(contact) for contact in result.contacts.values() if not isinstance(contact, (JointStop, *TWO_BODY_LIMITS))
+    ]
 
 
 def _contact_data(contact: Contact) -> dict[str, Any]:

@@ -80,14 +80,14 @@ def in_rows_of(model: Model, segment: Any, values: Array) -> Array:
 
     Rows of closed contacts stand behind those of the model, and are left out.
     """
-    own = segment.model
-    if own.parts is None and model.parts is None:
+    with_contacts = segment.model
+    if with_contacts.parts is None and model.parts is None:
         return values[:, : model.nc]
-    found = np.zeros((len(values), model.nc))
+    values_by_row = np.zeros((len(values), model.nc))
     for name, entry in model.joints.items():
-        if name in own.joints:
-            found[:, entry.rows] = values[:, own.joints[name].rows]
-    return found
+        if name in with_contacts.joints:
+            values_by_row[:, entry.rows] = values[:, with_contacts.joints[name].rows]
+    return values_by_row
 
 
 def at_times(segments: Sequence[R], times: Array, end: float) -> tuple[R, ...]:
@@ -172,8 +172,8 @@ def piece_at(complete: Sequence[R], t: float) -> R:
 def with_segments(result: R, segments: Sequence[Any], complete: Sequence[Any], **changes: Any) -> R:
     """Return a result of other segments."""
     fields = fields_of_segments(result._model, segments) | changes
-    found: R = replace(result, **fields, _segments=tuple(segments), _with_ends=tuple(complete))
-    return found
+    whole: R = replace(result, **fields, _segments=tuple(segments), _with_ends=tuple(complete))
+    return whole
 
 
 Again = Callable[..., Any]

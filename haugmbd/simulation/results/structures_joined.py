@@ -95,8 +95,8 @@ def _numbered(result: R, whole: Structures, structure: Structure, state: State, 
         ]
         states = np.arange(len(entry.load.states()))
         y[:, inner[1] + entry.state + states] = result.y[:, inner[0] + was.state + states]
-    found: R = replace(result, _model=model, y=y)
-    return found
+    renumbered: R = replace(result, _model=model, y=y)
+    return renumbered
 
 
 def _record(before: Any, after: Any, locked: Sequence[str], released: Sequence[str]) -> SwitchRecord:

@@ -87,9 +87,9 @@ class StudyData:
         if not grid or int(np.prod([len(axis) for axis in axes.values()])) != n:
             made: xarray.Dataset = xarray.Dataset({name: ("case", _plain(x)) for name, x in columns.items()}, attrs=facts)
             return made
-        place = [np.array([axis.index(x) for x in columns[name].tolist()]) for name, axis in axes.items()]
+        positions = [np.array([axis.index(x) for x in columns[name].tolist()]) for name, axis in axes.items()]
         shape = tuple(len(axis) for axis in axes.values())
-        order = np.argsort(np.ravel_multi_index(tuple(place), shape), kind="stable")
+        order = np.argsort(np.ravel_multi_index(tuple(positions), shape), kind="stable")
         coordinates = {name: (name, _plain(np.array(axis))) for name, axis in axes.items()}
         values = {name: (grid, _plain(x[order]).reshape(shape)) for name, x in columns.items() if name not in grid}
         gridded: xarray.Dataset = xarray.Dataset(values, coordinates, facts)
@@ -290,8 +290,8 @@ def installed_version(package: str) -> str:
 
 def column(values: Any) -> npt.NDArray[Any]:
     """Return values as a column: numbers, booleans, or texts."""
-    found = np.asarray(values)
-    return found if found.dtype.kind in "iufb" else np.array([str(x) for x in found.ravel()], dtype=object)
+    array = np.asarray(values)
+    return array if array.dtype.kind in "iufb" else np.array([str(x) for x in array.ravel()], dtype=object)
 
 
 def _plain(x: npt.NDArray[Any]) -> npt.NDArray[Any]:

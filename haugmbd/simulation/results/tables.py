@@ -26,7 +26,7 @@ from haugmbd.errors import HaugmbdError, warn_user
 from haugmbd.model.model import Model
 from haugmbd.simulation.results.io.schema import AXES, BODY_VARIABLES, COMPONENTS, FRAMES, UNITS
 from haugmbd.simulation.results.segments import changes_structure, in_rows_of
-from haugmbd.simulation.results.sensor import SensorHistory
+from haugmbd.simulation.sensor import SensorHistory
 
 RATES = {"v_dot": "m/s2", "omega_bar_dot": "rad/s2"}
 ENERGIES = ("kinetic", "potential", "applied_work", "dissipated_work", "total")
@@ -71,17 +71,17 @@ def table_of(result: Whole) -> Table:
     """Return all quantities of a result."""
     pieces = result._pieces()
     first = pieces[0]
-    found: list[Variable] = list(_states(pieces))
+    variables: list[Variable] = list(_states(pieces))
     missing: dict[str, str] = {}
     if first.has_model:
         for name, make in _wanted(result, pieces).items():
             try:
-                found += make()
+                variables += make()
             except HaugmbdError as error:
                 missing[name] = str(error).splitlines()[0]
     else:
         missing["all but the states"] = "the result was loaded without its model"
-    found += [
+    variables += [
         Variable(
             f"sensor.{one.name}", ("time", *(f"{one.name} {k}" for k in range(one.value.ndim - 1))), one.value, _unit(one.unit)
         )
@@ -95,7 +95,7 @@ def table_of(result: Whole) -> Table:
         labels["component"] = ["force x", "force y", "force z", "torque x", "torque y", "torque z"]
         labels |= {f"{e.load.name} coordinate": [q.label for q in e.load.coordinates()] for e in first.model.loads}
         labels |= {f"{e.load.name} body": [body.name for body in e.load.bodies()] for e in first.model.loads}
-    kept = [one for one in found if 0 not in np.shape(one.values)[1:]]
+    kept = [one for one in variables if 0 not in np.shape(one.values)[1:]]
     used = {dim for one in kept for dim in one.dims}
     t = np.concatenate([piece.t for piece in pieces])
     return Table(t, tuple(kept), {dim: names for dim, names in labels.items() if dim in used}, missing)
@@ -241,15 +241,16 @@ def to_pandas(result: Whole, pd: Any, attributes: dict[str, str]) -> Any:
     table = table_of(result)
     columns: dict[str, Array] = {}
     units: dict[str, str] = {}
-    for one in table.variables:
-        if one.dims[0] != "time":
+    for variable in table.variables:
+        if variable.dims[0] != "time":
             continue
         names = [
-            table.labels.get(dim, [str(k) for k in range(n)]) for dim, n in zip(one.dims[1:], one.values.shape[1:], strict=True)
+            table.labels.get(dim, [str(k) for k in range(n)])
+            for dim, n in zip(variable.dims[1:], variable.values.shape[1:], strict=True)
         ]
-        for at in np.ndindex(*one.values.shape[1:]):
-            name = ".".join([one.name, *(words[k] for words, k in zip(names, at, strict=True))])
-            columns[name], units[name] = one.values[(slice(None), *at)], str(one.attributes.get("units", ""))
+        for at in np.ndindex(*variable.values.shape[1:]):
+            name = ".".join([variable.name, *(words[k] for words, k in zip(names, at, strict=True))])
+            columns[name], units[name] = variable.values[(slice(None), *at)], str(variable.attributes.get("units", ""))
     frame = pd.DataFrame(columns, index=pd.Index(table.t, name="t [s]"))
     frame.attrs = {**attributes, "units": units, "missing": dict(table.missing)}
     return frame

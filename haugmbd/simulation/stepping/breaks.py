@@ -74,27 +74,27 @@ class TimeBreaks:
     def next_after(self, t: float) -> Break:
         """Return the first break whose new branch begins after t; `NO_BREAK` if there is none."""
         if self._next is None or self._next.after <= t:
-            self._next = next((one for one in self._ahead if one.after > t), NO_BREAK)
+            self._next = next((upcoming for upcoming in self._ahead if upcoming.after > t), NO_BREAK)
         return self._next
 
 
 def functions_of_time(model: Model) -> tuple[Callable[[Any], Any], ...]:
     """Return the functions of time alone that drivers, loads and blocks without inputs have, each once."""
-    own = [call.user_function.function for call in model.force_callbacks.force_calls if call.user_function.form == TIME]
+    of_loads = [call.user_function.function for call in model.force_callbacks.force_calls if call.user_function.form == TIME]
     outputs = [_of_block(f) for block, reads in _blocks(model) if not reads for f in block.functions()]
-    every = map(plain, chain(own, outputs, *map(_functions_of, model.drivers)))
+    every = map(plain, chain(of_loads, outputs, *map(_functions_of, model.drivers)))
     return tuple({id(function): function for function in every}.values())
 
 
 def named_functions_of_time(model: Model) -> Iterator[tuple[str, Callable[[Any], Any]]]:
     """Yield what functions of time of loads and of blocks without inputs are called, and the functions, each once."""
-    own = [call.user_function for call in model.force_callbacks.force_calls if call.user_function.form == TIME]
-    found: list[tuple[str, Any]] = [(f"{user.words} of {user.where}", user.function) for user in own]
+    of_loads = [call.user_function for call in model.force_callbacks.force_calls if call.user_function.form == TIME]
+    named: list[tuple[str, Any]] = [(f"{user.words} of {user.where}", user.function) for user in of_loads]
     for entry in model.loads:
-        found += [(f"a function of {entry.load.where}", f) for driver in entry.load.drivers() for f in _functions_of(driver)]
+        named += [(f"a function of {entry.load.where}", f) for driver in entry.load.drivers() for f in _functions_of(driver)]
     for block, reads in _blocks(model):
-        found += [(f"a function of {block.where}", _of_block(f)) for f in block.functions() if not reads]
-    yield from {id(plain(f)): (where, plain(f)) for where, f in reversed(found)}.values()
+        named += [(f"a function of {block.where}", _of_block(f)) for f in block.functions() if not reads]
+    yield from {id(plain(f)): (where, plain(f)) for where, f in reversed(named)}.values()
 
 
 def _blocks(model: Model) -> list[tuple[Block, bool]]:
@@ -135,8 +135,8 @@ class Watched(NamedTuple):
     def breaks_in_time(self, start: float, end: float, y: Array, signals: Array) -> Iterator[Break]:
         """Return the breaks between two times of the function at the state and the signals that are those of the end."""
         _, *others = self.arguments(end, y, signals)
-        given = [points(x) for x in others]
-        return breaks_of(lambda t: self.function(t, *given), start, end)
+        noted = [points(x) for x in others]
+        return breaks_of(lambda t: self.function(t, *noted), start, end)
 
 
 class StateBreaks:
@@ -170,17 +170,17 @@ class StateBreaks:
         for k, (t, y, y_dot) in enumerate(zip(batch.t.tolist(), batch.y, batch.y_dot, strict=True)):
             end = Moment(t, y, y_dot)
             taken = self._branches(t, y)
-            found = self._enclosed(start, end) if taken != self._taken else self._pulse(start, end)
-            if found is not None and self._is_rounding(found, start, end):
+            crossed = self._enclosed(start, end) if taken != self._taken else self._pulse(start, end)
+            if crossed is not None and self._is_rounding(crossed, start, end):
                 self._taken = taken
-            elif found is not None:
-                self._crowd.append(found.before)
+            elif crossed is not None:
+                self._crowd.append(crossed.before)
                 near = SHORTEST * (1.0 + abs(t))
-                self._need_progress(found, start)
-                if found.before - start.t > near:
-                    there = self._step_before(start, found)
-                    return ended_at(batch, k, there), found if there.t == found.before else Break(there.t, there.t)
-                if found.before - start.t <= near < start.t - self._left:
+                self._need_progress(crossed, start)
+                if crossed.before - start.t > near:
+                    there = self._step_before(start, crossed)
+                    return ended_at(batch, k, there), crossed if there.t == crossed.before else Break(there.t, there.t)
+                if crossed.before - start.t <= near < start.t - self._left:
                     # the step begins at the break, and its first rates are those before: it is made again from behind it
                     self._left = start.t + 2.0 * near
                     return batch.first(k), Break(start.t, self._left)
@@ -192,14 +192,14 @@ class StateBreaks:
         """Return the branches that each function takes at a state."""
         self._rates(t, y)
         signals = workspace_array(self.problem.pack, "SIGNALS")
-        return tuple(one.taken(t, y, signals) for one in self.functions)
+        return tuple(function.taken(t, y, signals) for function in self.functions)
 
-    def _is_rounding(self, found: Break, start: Moment, end: Moment) -> bool:
+    def _is_rounding(self, crossed: Break, start: Moment, end: Moment) -> bool:
         """Return whether a break follows a few others at once, and is a kink."""
-        if len(self._crowd) < FEW or found.before - self._crowd[0] > ROUNDING * (1.0 + abs(found.before)):
+        if len(self._crowd) < FEW or crossed.before - self._crowd[0] > ROUNDING * (1.0 + abs(crossed.before)):
             return False
         between = self._dense(start, end)
-        before, after = (self._rates(t, between(t)) for t in (found.before, found.after))
+        before, after = (self._rates(t, between(t)) for t in (crossed.before, crossed.after))
         return np.allclose(after, before, rtol=SAME_RATES, atol=SAME_RATES)
 
     def _rates(self, t: float, y: Array) -> Array:
@@ -220,38 +220,38 @@ class StateBreaks:
         """Return a break by time alone within a step whose ends have the same branches, such as that of a short pulse; None without one."""
         signals = workspace_array(self.problem.pack, "SIGNALS")  # of the end, where functions were called last
         times = [next(one.breaks_in_time(start.t, end.t, end.y, signals), None) for one in self.functions]
-        found = min((one for one in times if one is not None), default=None)
-        if found is None:
+        pulse = min((one for one in times if one is not None), default=None)
+        if pulse is None:
             return None
-        between = self._dense(start, end)(found.after)
-        return found if self._branches(found.after, between) != self._taken else None
+        between = self._dense(start, end)(pulse.after)
+        return pulse if self._branches(pulse.after, between) != self._taken else None
 
     def _dense(self, start: Moment, end: Moment) -> Callable[[float], Array]:
         """Return the dense output of a step, as a function of the time [s]."""
         ends = np.array([start.t, end.t]), np.stack([start.y, end.y]), np.stack([start.y_dot, end.y_dot])
         return lambda t: self.problem.state_space.between(np.array([t]), *ends)[0]
 
-    def _need_progress(self, found: Break, start: Moment) -> None:
+    def _need_progress(self, crossed: Break, start: Moment) -> None:
         """Raise SimulationError, with the function, where the breaks follow each other without end, as those of dry friction that holds."""
-        self._times.append(found.before)
+        self._times.append(crossed.before)
         if len(self._times) < MOST_BREAKS or self._times[-1] - self._times[0] > AT_ONCE * self._longest:
             return
-        there = self._branches(found.after, start.y + (found.after - start.t) * start.y_dot)
-        changed = [one.where for one, old, new in zip(self.functions, self._taken, there, strict=True) if old != new]
-        where = " and ".join(changed or [one.where for one in self.functions])
+        there = self._branches(crossed.after, start.y + (crossed.after - start.t) * start.y_dot)
+        changed = [function.where for function, old, new in zip(self.functions, self._taken, there, strict=True) if old != new]
+        where = " and ".join(changed or [function.where for function in self.functions])
         raise SimulationError(
-            f"{where} jumps to and fro with the state without end at t = {found.before:.9g} s, as dry friction that holds a body does, and "
-            "no step follows that. Use JointFriction(stick=True) or a contact with mu=, whose friction may hold, or a law that is smooth "
-            "near the jump, such as tanh(rate / 1e-3); fixed steps, h=, go on with an error of their size."
+            f"{where} jumps to and fro with the state without end at t = {crossed.before:.9g} s, as dry friction that holds a body does, "
+            "and no step follows that. Use JointFriction(stick=True) or a contact with mu=, whose friction may hold, or a law that is "
+            "smooth near the jump, such as tanh(rate / 1e-3); fixed steps, h=, go on with an error of their size."
         )
 
-    def _step_before(self, start: Moment, found: Break) -> Moment:
+    def _step_before(self, start: Moment, crossed: Break) -> Moment:
         """Return the end of a step up to a break, whose stages have all seen the old branch.
 
         Dense output of a step across the break is not exact, and a step may end behind it: it is then made shorter, by more each time;
         and where that leads to its start, as with a rate that jumps by much of itself, the longest one is enclosed by bisection.
         """
-        t, shorter = found.before, CLOSE * (1.0 + abs(found.before))
+        t, shorter = crossed.before, CLOSE * (1.0 + abs(crossed.before))
         while t > start.t:
             there = step_to(self.problem, self.method, start, t, self.need)
             if self._branches(there.t, there.y) == self._taken:
@@ -275,17 +275,17 @@ class StateBreaks:
 
 def functions_of_state(model: Model) -> list[Watched]:
     """Return the functions of loads and blocks that read the state."""
-    callbacks, found = model.force_callbacks, []
+    callbacks, watched = model.force_callbacks, []
     for call in callbacks.force_calls:
         user = call.user_function
         if user.form != TIME:
             constants = () if user.constants is None else (np.array(user.constants),)
-            found.append(Watched(f"{user.words} of {user.where}", plain(user.function), partial(_of_load, call, constants)))
+            watched.append(Watched(f"{user.words} of {user.where}", plain(user.function), partial(_of_load, call, constants)))
     for block, reads in _blocks(model):
         assert callbacks.network is not None
         at = partial(_of_block_at, callbacks.network, block)
-        found += [Watched(f"a function of {block.where}", plain(f), at) for f in block.functions() if reads]
-    return found
+        watched += [Watched(f"a function of {block.where}", plain(f), at) for f in block.functions() if reads]
+    return watched
 
 
 def _of_load(call: ForceCall, constants: tuple[Any, ...], t: float, y: Array, signals: Array) -> tuple[Any, ...]:

@@ -159,11 +159,11 @@ def jump_notes(model: Model, t: Array, y: Array, method: Any, *, all_steps: bool
     fixed = method.step is not None
     if len(t) < (FEWEST_STEPS if fixed else 2) or not (model.loads or model.network):
         return []
-    found = list(_of_time(model, t, fixed=fixed, all_steps=all_steps, step=method.step))
+    jumps = list(_of_time(model, t, fixed=fixed, all_steps=all_steps, step=method.step))
     if all_steps:
         every = fixed or not method.stops_at_kinks or may_stick(model)
-        found += _of_state(model, t, y, every=every, step=method.step)
-    return _notes(found, method)
+        jumps += _of_state(model, t, y, every=every, step=method.step)
+    return _notes(jumps, method)
 
 
 def chain_jump_notes(space: ChainStateSpace, t: Array, y: Array, method: Any, *, all_steps: bool) -> list[RunNote]:
@@ -178,15 +178,15 @@ def chain_jump_notes(space: ChainStateSpace, t: Array, y: Array, method: Any, *,
         state = y[k] + (x - k) * (y[k + 1] - y[k])
         return space.tau_at(float(t[k] + (x - k) * (t[k + 1] - t[k])), state[:nq].copy(), state[nq:].copy())
 
-    found = _jumps(f"tau of chain {space.chain.name!r}", at, _some(len(t)), t, method.step, hidden=False)
-    return _notes(list(found), method)
+    jumps = _jumps(f"tau of chain {space.chain.name!r}", at, _some(len(t)), t, method.step, hidden=False)
+    return _notes(list(jumps), method)
 
 
-def _notes(found: Sequence[Jump], method: Any) -> list[RunNote]:
+def _notes(jumps: Sequence[Jump], method: Any) -> list[RunNote]:
     """Return the note of the jumps that matter."""
     fixed = method.step is not None
     least = LEAST if fixed else float(getattr(method, "rtol", LEAST))
-    matter = sorted((jump for jump in found if jump.share > least), key=lambda jump: jump.t)
+    matter = sorted((jump for jump in jumps if jump.share > least), key=lambda jump: jump.t)
     if not matter:
         return []
     names = list(dict.fromkeys(jump.where for jump in matter))
@@ -211,25 +211,26 @@ def _notes(found: Sequence[Jump], method: Any) -> list[RunNote]:
 def _of_time(model: Model, t: Array, *, fixed: bool, all_steps: bool, step: float | None) -> Iterator[Jump]:
     """Yield a jump of each function of time at which steps do not end."""
     for where, f in _branching_in_time(model):
-        known = _takes_intervals(f, float(t[0]), float(t[-1]))
-        if known is False or (known and not fixed):
+        takes_intervals = _takes_intervals(f, float(t[0]), float(t[-1]))
+        if takes_intervals is False or (takes_intervals and not fixed):
             continue
         grid = np.union1d(t[_some(len(t)).astype(int)], np.linspace(t[0], t[-1], min(TIMES, PER_STATE * len(t))))
-        if known:
+        if takes_intervals:
             values = np.array(
                 [np.abs(np.asarray(f(float(x)), dtype=np.float64)).max() for x in grid[:: max(1, len(grid) // STATES)]]
             )
             whole = float(values.mean()) * (t[-1] - t[0])
-            for one in islice(breaks_of(f, float(t[0]), float(t[-1])), MOST):
-                size = float(np.abs(np.asarray(f(one.after), dtype=np.float64) - np.asarray(f(one.before), dtype=np.float64)).max())
-                if size > SMALL * float(values.max(initial=size)) and _within(t, one.after):
-                    yield Jump(where, one.after, _share(size, _length(t, one.after, step), whole), hidden=False)
+            for time_break in islice(breaks_of(f, float(t[0]), float(t[-1])), MOST):
+                after, before = (np.asarray(f(x), dtype=np.float64) for x in (time_break.after, time_break.before))
+                size = float(np.abs(after - before).max())
+                if size > SMALL * float(values.max(initial=size)) and _within(t, time_break.after):
+                    yield Jump(where, time_break.after, _share(size, _length(t, time_break.after, step), whole), hidden=False)
                     break
         else:
-            place = np.interp(grid, t, np.arange(len(t))) if all_steps else np.linspace(0.0, 1.0, len(grid))
+            step_numbers = np.interp(grid, t, np.arange(len(t))) if all_steps else np.linspace(0.0, 1.0, len(grid))
             ends = t if all_steps else t[[0, -1]]
             with suppress(KeyError):  # a name that a function of a block has put together
-                yield from _jumps(where, _numbers(partial(_at_place, f, ends)), place, ends, step, hidden=True)
+                yield from _jumps(where, _numbers(partial(_at_place, f, ends)), step_numbers, ends, step, hidden=True)
 
 
 def _at_place(f: Callable[[float], Any], ends: Array, x: float) -> Any:
@@ -260,12 +261,12 @@ def _of_state(model: Model, t: Array, y: Array, *, every: bool, step: float | No
     if not functions:
         return
     signals = _Signals(model)
-    for one in functions:
-        at_start = one.arguments(float(t[0]), y[0], signals.at(float(t[0]), y[0]))
-        hidden = hides_branches(one.function, *at_start)
-        if hidden or (every and one.taken(float(t[0]), y[0], workspace_array(signals.pack, "SIGNALS"))):
+    for function in functions:
+        at_start = function.arguments(float(t[0]), y[0], signals.at(float(t[0]), y[0]))
+        hidden = hides_branches(function.function, *at_start)
+        if hidden or (every and function.taken(float(t[0]), y[0], workspace_array(signals.pack, "SIGNALS"))):
             with suppress(KeyError):  # a name that a function of a block has put together
-                yield from _jumps(one.where, signals.values(one, t, y), _some(len(t)), t, step, hidden=hidden)
+                yield from _jumps(function.where, signals.values(function, t, y), _some(len(t)), t, step, hidden=hidden)
 
 
 @once_per_model
@@ -332,8 +333,8 @@ def _numbers(f: Callable[[float], Any]) -> Values:
 
 def _some(n: int) -> Array:
     """Return the numbers of some of n states."""
-    found: Array = np.unique(np.linspace(0, n - 1, min(STATES, n)).astype(int)).astype(np.float64)
-    return found
+    numbers: Array = np.unique(np.linspace(0, n - 1, min(STATES, n)).astype(int)).astype(np.float64)
+    return numbers
 
 
 def _jumps(where: str, f: Values, places: Array, t: Array, step: float | None, *, hidden: bool) -> Iterator[Jump]:
@@ -435,7 +436,7 @@ def stores_something(function: Any, depth: int = 2) -> bool:
     if any(at.opname == "STORE_SUBSCR" for at in dis.get_instructions(inner)) and any(isinstance(x, CAN_STORE) for x in read):
         return True
     called: list[Any] = [x for x in read if isinstance(x, types.FunctionType | types.MethodType)]
-    own = [type(x) for x in read if not isinstance(x, type) and not of_library(type(x).__module__)]
-    methods = [getattr(kind, name, None) for kind in own for name in (*inner.__code__.co_names, "__call__")]
+    kinds = [type(x) for x in read if not isinstance(x, type) and not of_library(type(x).__module__)]
+    methods = [getattr(kind, name, None) for kind in kinds for name in (*inner.__code__.co_names, "__call__")]
     called += [x for x in methods if isinstance(x, types.FunctionType)]
     return any(depth == 0 or stores_something(x, depth - 1) for x in called)

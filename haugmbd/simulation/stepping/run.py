@@ -27,7 +27,7 @@ from haugmbd.drivers.kinks import Break
 from haugmbd.errors import HaugmbdError, SimulationError, error_text
 from haugmbd.formulations.error_messages import names_singular_position
 from haugmbd.integrators.chain_state_space import ChainStateSpace
-from haugmbd.integrators.event_location import SHORTEST, EventLocator, Moment
+from haugmbd.integrators.event_location import SHORTEST, EventLocator, Moment, Need
 from haugmbd.integrators.events import EventRecord
 from haugmbd.integrators.singularities.singularity_crossing import crossing_search
 from haugmbd.integrators.state_space import MaximalStateSpace
@@ -35,9 +35,10 @@ from haugmbd.integrators.step_batch import StepBatch, Stopped
 from haugmbd.integrators.step_context import Problem, copy_options, restore_memory
 from haugmbd.integrators.stick_slip.slips import SlipsAtJumps
 from haugmbd.integrators.stick_slip.stick import batches_with_stick
-from haugmbd.simulation.results.records import Counters
-from haugmbd.simulation.results.sensor import SensorRecorder
-from haugmbd.simulation.run_options import Recorded, Recording
+from haugmbd.model.model import Model
+from haugmbd.simulation.results.records import Recorded, counters_of_steps
+from haugmbd.simulation.run_options import Recording, RunLimits
+from haugmbd.simulation.sensor import SensorRecorder
 from haugmbd.simulation.stepping.breaks import SAME_RATES, StateBreaks, StepLengths, TimeBreaks
 from haugmbd.simulation.stepping.broken_motions import before_break, with_known_turns
 from haugmbd.simulation.stepping.clock import Clock
@@ -45,7 +46,7 @@ from haugmbd.simulation.stepping.drift import AngleDrift
 from haugmbd.simulation.stepping.progress import Progress
 from haugmbd.simulation.stepping.singular_causes import singular_cause, singular_text
 from haugmbd.simulation.stepping.state_memory import need_memory_for_states
-from haugmbd.simulation.stepping.stored_states import PART, Selection, StoredStates
+from haugmbd.simulation.stepping.stored_states import PART, CheckedOutputs, Selection, StoredStates
 from haugmbd.simulation.stepping.switches.switch_events import SwitchEvent
 from haugmbd.simulation.stepping.switches.switching import Switching
 from haugmbd.simulation.stepping.unresolved_chains import failed_chain_text
@@ -57,17 +58,20 @@ FIRST_BATCH = 8
 LONGEST_BATCH, BATCHES = 0.1, 20
 """[s] longest time of a batch of a run with a budget, and least number of batches in the budget: by so much it may be exceeded."""
 
+NO_LIMITS = RunLimits()
+
 R = TypeVar("R")
 
 
 class Run(Generic[R]):
     """The loop of one simulation, with the data stored so far.
 
-    record: makes the result of the data;  budget: time [s] after which the run is stopped
+    record: makes the result of the data
+    limits: its budget, a time [s] after which the run is stopped; and its `until`, from which on the steps are not needed: the run ends
+    with the batch that reaches it
     before: the run that this one continues from behind a jump of the velocities, with its turns of joints and calls of sampled blocks
     counted: joint angles that have been counted before, of a run that continues none
     before_jump: the state before the call of a sampled block that ended the run, by the jump of an event
-    until: time [s] from which on the steps are not needed: the run ends with the batch that reaches it
     """
 
     def __init__(
@@ -78,28 +82,21 @@ class Run(Generic[R]):
         recording: Recording,
         record: Callable[[Recorded], R],
         *,
-        budget: float | None = None,
+        limits: RunLimits = NO_LIMITS,
         before: Run[R] | None = None,
         counted: Array | None = None,
-        until: float = np.inf,
     ) -> None:
-        times = recording.times
         self.problem, self.method, self.t_end, self.record, self.before = problem, method, t_end, record, before
         model = problem.state_space.model if isinstance(problem.state_space, MaximalStateSpace) else None
-        skips = times is not None or recording.every > 1
-        self.switching = Switching(problem, method, logs=skips)
+        self.take = recording.take
+        self.switching = Switching(problem, method, logs=_skips_steps(recording))
         problem.events = self.switching.watch
         events = (*map(counting_turns, recording.events), *self.switching.events())
         need = partial(Run._need, proxy(self))  # no cycle: its workspace is given back with the run, not when garbage is collected
         self.locator = EventLocator(events, problem, method, need)
         self.records: list[EventRecord] = []
         self.state_breaks = StateBreaks(model, problem, method, need)
-        if self.locator.may_end_early or self.state_breaks.functions:
-            problem.first_batch = FIRST_BATCH
-        self.budget, self.exhausted, self.until = budget, False, until
-        self.stop = t_end
-        if budget is not None:
-            problem.batch_seconds = min(LONGEST_BATCH, budget / BATCHES)
+        self._bound_batches(limits)
         self.began = time.perf_counter()
         self.steps = self.rejected = 0
         self.started = False
@@ -114,25 +111,34 @@ class Run(Generic[R]):
         self.clock, self.lengths = Clock.of(problem, method), StepLengths(problem.t)
         if self.clock is not None and before is not None and before.clock is not None:
             self.clock.called = before.clock.called
-        steps = 0.0 if method.step is None else (t_end - problem.t) / method.step
-        self.take = recording.take
-        number = steps / recording.every if times is None else float(len(times))
-        need_memory_for_states(number if self.take is None else min(number, PART), problem.y.size + 6 * recording.bodies)
-        wanted = (
-            None
-            if times is None
-            else WantedTimes(times, problem, method, need, 0.0 if self.clock is None else self.clock.breaks.near)
-        )
-        selection = Selection(recording.every, wanted, recording.keeps_ends)
-        counter = TurnCounter(model) if skips and model is not None else None
-        recorder = SensorRecorder(recording.sensors, problem.state_space.state)
-        callbacks = None if model is None else model.force_callbacks
-        blocks = (None, ()) if callbacks is None else (callbacks.network, callbacks.unchecked_outputs)
-        self.stored = StoredStates(selection, problem.y.size, recorder, counter, self.clock, recording.bodies, *blocks)
+        self.stored = self._storage(recording, model, need)
         self.crossings = None if self.clock is None else crossing_search(problem, t_end)
         self.slips = None if self.clock is None else SlipsAtJumps.of(problem)
         self.breaks = TimeBreaks(model, problem.t, t_end, adaptive=method.step is None)
         self.cpu = time.process_time()
+
+    def _bound_batches(self, limits: RunLimits) -> None:
+        """Begin with short batches where an event may end the run early, and keep all of them short in a budget."""
+        if self.locator.may_end_early or self.state_breaks.functions:
+            self.problem.first_batch = FIRST_BATCH
+        self.budget, self.exhausted, self.until = limits.budget, False, limits.until
+        self.stop = self.t_end
+        if limits.budget is not None:
+            self.problem.batch_seconds = min(LONGEST_BATCH, limits.budget / BATCHES)
+
+    def _storage(self, recording: Recording, model: Model | None, need: Need) -> StoredStates:
+        """Return what stores the states of the run.  Raise an error if their number does not fit into the memory."""
+        p, times = self.problem, recording.times
+        steps = 0.0 if self.method.step is None else (self.t_end - p.t) / self.method.step
+        number = steps / recording.every if times is None else float(len(times))
+        need_memory_for_states(number if self.take is None else min(number, PART), p.y.size + 6 * recording.bodies)
+        near = 0.0 if self.clock is None else self.clock.breaks.near
+        wanted = None if times is None else WantedTimes(times, p, self.method, need, near)
+        selection = Selection(recording.every, wanted, recording.keeps_ends)
+        counter = TurnCounter(model) if _skips_steps(recording) and model is not None else None
+        recorder = SensorRecorder(recording.sensors, p.state_space.state)
+        checked = None if model is None else CheckedOutputs.of(model)
+        return StoredStates(selection, p.y.size, recorder, counter, self.clock, recording.bodies, checked)
 
     def run(self, progress: bool = False) -> R:
         """Run to the end, to Ctrl-C, or to an error, whose `result` is the one so far. Show a progress bar if `progress` is true."""
@@ -166,13 +172,13 @@ class Run(Generic[R]):
         method = self.method
         while True:
             stop = self.t_end if clock is None else clock.next_stop(p.t, self.t_end)
-            found = self.breaks.next_after(p.t)
-            if found.before > p.t + SHORTEST * (1.0 + abs(p.t)):  # a run that begins nearer to a break begins behind it
-                self.reach(min(found.before, stop), method, k1, bar)
+            time_break = self.breaks.next_after(p.t)
+            if time_break.before > p.t + SHORTEST * (1.0 + abs(p.t)):  # a run that begins nearer to a break begins behind it
+                self.reach(min(time_break.before, stop), method, k1, bar)
                 if self.exhausted or self.stop >= self.t_end:
                     return
-            if found.before < stop:
-                self._leave_break(found, k1)
+            if time_break.before < stop:
+                self._leave_break(time_break, k1)
                 method = self.lengths.restarted(self.method)
                 continue
             assert clock is not None
@@ -215,7 +221,7 @@ class Run(Generic[R]):
         if ending and not (self.ended or self.exhausted):
             self.ended = ending[0].name
 
-    def _leave_break(self, found: Break, k1: Array) -> None:
+    def _leave_break(self, crossed: Break, k1: Array) -> None:
         """Continue behind a break of a function of time, from the state before it, with the rates there.
 
         Where they jump, both states are stored: what is computed from the states has its values on both sides.
@@ -223,9 +229,9 @@ class Run(Generic[R]):
         p, (t, y, y_dot) = self.problem, self._last
         self._left_at = float(t[-1])  # a joint's driver is examined across the break
         before = y_dot[-1].copy()
-        p.t = max(found.after, float(t[-1]))
+        p.t = max(crossed.after, float(t[-1]))
         p.y[:], k1[:] = y[-1] + (p.t - t[-1]) * before, before
-        if found.after > found.before:
+        if crossed.after > crossed.before:
             self._need(p.rates(p.pack, p.options, p.t, p.y, k1), p.t)
         if p.t > t[-1] and not np.allclose(k1, before, rtol=SAME_RATES, atol=SAME_RATES):
             lam = None if self.stored.lam is None else np.full((1, self.stored.lam.rows().shape[1]), np.nan)
@@ -262,36 +268,12 @@ class Run(Generic[R]):
         """
         p = self.problem
         options = copy_options(p.options)
-        for whole in batches_with_stick(method, p, k1, self.stop, self.crossings):
-            if whole.start_rates is not None:
-                self._last = (*self._last[:2], whole.start_rates[None])
-            # before events and states at wanted times call the user's functions again
-            stopped = self._error(whole.code, whole.t_stop)
-            whole, stopped = self.drift.cut(*self._followable(whole, stopped), self.steps)
-            self._measure(whole)
-            whole, found = self.state_breaks.cut(self._now(), whole)
-            stopped = None if found is not None else stopped
-            try:
-                batch, ended = self._located(whole)
-            except Exception:
-                if stopped is not None and not isinstance(stopped, Exception):
-                    raise stopped from None  # Ctrl-C
-                raise
-            if stopped is not None and not ended:
-                self._stop(batch, stopped)
-            batch = self._without_empty_step(batch)
-            self._store(batch)
-            self.lengths.remember(batch.t)
-            if self.clock is not None:
-                self.clock.remember(batch.t, batch.y, batch.y_dot)
-            self._check_rows(batch)
-            bar.reach(float(self._last[0][-1]))
-            if ended and stopped is not None and not isinstance(stopped, Exception):
-                raise stopped  # Ctrl-C beyond a terminal event; errors there are of a motion that does not take place
+        for batch in batches_with_stick(method, p, k1, self.stop, self.crossings):
+            ended, state_break = self._take_batch(batch, bar)
             self.exhausted = self._budget_is_used_up()
-            if found is not None and not (ended or self.exhausted):
+            if state_break is not None and not (ended or self.exhausted):
                 restore_memory(p.options, options)
-                self._leave_break(found, k1)
+                self._leave_break(state_break, k1)
                 return True
             waiting = self.switching.waiting
             if (ended and not waiting) or self.exhausted:
@@ -306,8 +288,43 @@ class Run(Generic[R]):
                 self._restart(k1)
                 return True
             options = copy_options(p.options)
-            del whole, batch  # the next one may need their memory
+            del batch  # the next one may need its memory
         return False
+
+    def _take_batch(self, whole: StepBatch, bar: Progress) -> tuple[bool, Break | None]:
+        """Examine and store the steps of a batch; raise the error that has stopped them, unless an event ends the run before it.
+
+        Return whether an event ends the run, or waits to be switched, and the break of a function of the state at which the batch is cut.
+        """
+        if whole.start_rates is not None:
+            self._last = (*self._last[:2], whole.start_rates[None])
+        # the error is read before events and states at wanted times call the user's functions again
+        stopped = self._error(whole.code, whole.t_stop)
+        # cut the batch where its motion cannot be followed, and at the first break of a function of the state
+        whole, stopped = self.drift.cut(*self._followable(whole, stopped), self.steps)
+        self._measure(whole)
+        whole, state_break = self.state_breaks.cut(self._now(), whole)
+        stopped = None if state_break is not None else stopped
+        # and at the first terminal event
+        try:
+            batch, ended = self._located(whole)
+        except Exception:
+            if stopped is not None and not isinstance(stopped, Exception):
+                raise stopped from None  # Ctrl-C
+            raise
+        if stopped is not None and not ended:
+            self._stop(batch, stopped)
+        # what is left is stored
+        batch = self._without_empty_step(batch)
+        self._store(batch)
+        self.lengths.remember(batch.t)
+        if self.clock is not None:
+            self.clock.remember(batch.t, batch.y, batch.y_dot)
+        self._check_rows(batch)
+        bar.reach(float(self._last[0][-1]))
+        if ended and stopped is not None and not isinstance(stopped, Exception):
+            raise stopped  # Ctrl-C beyond a terminal event; errors there are of a motion that does not take place
+        return ended, state_break
 
     def _budget_is_used_up(self) -> bool:
         """Return whether the run has taken longer than its budget, or has gone as far as is needed, and has not reached its end."""
@@ -385,8 +402,8 @@ class Run(Generic[R]):
             self._keep_result(error)
             raise
         self.switching.add_steps(self._last, cut)
-        own = [event for event in batch.events if event.t <= (cut.t[-1] if len(cut.t) else t[0])]
-        records = sorted((*own, *records), key=lambda one: one.t)
+        of_batch = [event for event in batch.events if event.t <= (cut.t[-1] if len(cut.t) else t[0])]
+        records = sorted((*of_batch, *records), key=lambda record: record.t)
         records = self.switching.without_known(records, self.records)
         if ended:
             records = self._end_at_events(cut, records)
@@ -399,7 +416,7 @@ class Run(Generic[R]):
         others = [event for event in self.locator.ending if not isinstance(event, SwitchEvent)]
         if switches:
             y, names = cut.y[-1].copy(), {event.name for event in switches}
-            records = [one for one in records if one.name not in names]
+            records = [record for record in records if record.name not in names]
             records += self.switching.at_events(switches, float(cut.t[-1]), y)
             if self.stored.selection.wanted is None:
                 cut.y[-1] = y
@@ -476,16 +493,7 @@ class Run(Generic[R]):
         """Return the result so far."""
         p = self.problem
         o = p.options
-        counters = Counters(
-            steps=self.steps,
-            rejected=self.rejected,
-            evaluations=int(o.n_rates),
-            factorizations=int(o.n_factorizations),
-            projections=int(o.n_projections),
-            max_euler_drift=float(o.max_euler_drift),
-            euler_sum=float(o.sum_euler_drift),
-            cpu=time.process_time() - self.cpu,
-        )
+        counters = counters_of_steps(self.steps, self.rejected, o, time.process_time() - self.cpu)
         outcome, events, crossings = self._outcome(interrupted, error), tuple(self.records), tuple(p.singular_crossings)
         return self.record(
             Recorded(
@@ -521,3 +529,8 @@ def _is_of_user(error: BaseException) -> bool:
     """Return whether a function of the user has raised: no function is called after it. Overflow is what steps have led to."""
     causes: list[BaseException] = [error, *([error.__cause__] if error.__cause__ is not None else [])]
     return not all(isinstance(cause, HaugmbdError | ArithmeticError | RuntimeWarning) for cause in causes)
+
+
+def _skips_steps(recording: Recording) -> bool:
+    """Return whether not every step is stored."""
+    return recording.times is not None or recording.every > 1

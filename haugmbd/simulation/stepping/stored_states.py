@@ -12,7 +12,8 @@ from haugmbd.control.diagram.network import Network
 from haugmbd.diagnostics.turns import Steps, TurnCounter
 from haugmbd.integrators.step_batch import StepBatch
 from haugmbd.math.body_columns import VELOCITY
-from haugmbd.simulation.results.sensor import SensorHistory, SensorRecorder
+from haugmbd.model.model import Model
+from haugmbd.simulation.sensor import SensorHistory, SensorRecorder
 from haugmbd.simulation.stepping.clock import Clock
 from haugmbd.simulation.stepping.growing import Growing
 from haugmbd.simulation.stepping.wanted_times import WantedTimes
@@ -39,6 +40,21 @@ class Selection(NamedTuple):
     with_ends: bool
 
 
+class CheckedOutputs(NamedTuple):
+    """Outputs of the blocks of a network that nobody reads, by name: an error in them is found where a state is stored."""
+
+    network: Network
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, model: Model) -> CheckedOutputs | None:
+        """Return those of a model; None if it has none."""
+        callbacks = model.force_callbacks
+        if callbacks.network is None or not callbacks.unchecked_outputs:
+            return None
+        return cls(callbacks.network, callbacks.unchecked_outputs)
+
+
 class Stored(NamedTuple):
     """The stored states: t (nt,), y (nt, ny), and with it, or None, lam (nt, nc), u_dot (nt, 6 (nb + 1)) and turns (nt, m)."""
 
@@ -54,7 +70,7 @@ class StoredStates:
     """The stored states of a run so far.
 
     ny: numbers of a state;  bodies: whose accelerations by the method are stored, 0 for none;  counter: of joint angles, None if every
-    step is stored;  clock: of delays;  network: blocks whose `outputs` are checked at each state that is stored
+    step is stored;  clock: of delays;  checked: outputs of blocks that are checked at each state that is stored, None without
     """
 
     def __init__(
@@ -65,10 +81,9 @@ class StoredStates:
         counter: TurnCounter | None,
         clock: Clock | None,
         bodies: int,
-        network: Network | None = None,
-        outputs: tuple[str, ...] = (),
+        checked: CheckedOutputs | None = None,
     ) -> None:
-        self.network, self.outputs = network, outputs
+        self.checked = checked
         self.selection, self.sensors, self.counter, self.clock, self.bodies = selection, sensors, counter, clock, bodies
         self.t, self.y = Growing(1), Growing(ny)
         self.lam: Growing | None = None
@@ -170,9 +185,7 @@ class StoredStates:
 
     def _first_wrong(self, t: Array, y: Array) -> tuple[int, Exception] | None:
         """Return the first of the states at which an output is wrong that nobody reads, and the error; None for none."""
-        if self.network is None or not self.outputs:
-            return None
-        return self.network.first_wrong(t, y, self.outputs)
+        return None if self.checked is None else self.checked.network.first_wrong(t, y, self.checked.names)
 
     def states(self) -> tuple[Array, Array]:
         """Return the times and the states that are stored so far, t (nt,) and y (nt, ny)."""

@@ -119,17 +119,17 @@ def _fastest_at(space: ChainStateSpace, t: float, y: Array, h: float) -> FastLoa
 
     def accelerations(rates: Array) -> Array:
         tau = for_kernels(np.array(space.tau_at(t, q.copy(), rates), dtype=np.float64))
-        found: Array = aba(chain, q, qd, tau, wrenches=external)
-        return found
+        qdd: Array = aba(chain, q, qd, tau, wrenches=external)
+        return qdd
 
     def rate(u: Array, s: float) -> float:
         columns = [(accelerations(u + s * one) - accelerations(u - s * one)) / (2.0 * s) for one in np.eye(chain.nv)]
         return float(np.abs(np.linalg.eigvals(np.column_stack(columns)).real).max())
 
-    way = h * accelerations(qd)
-    reversed_in_it = np.where(np.abs(qd) <= 2.0 * np.abs(way), 0.0, qd)
-    places = [qd, reversed_in_it, *(qd + x * way for x in np.linspace(-1.0, 1.0, SCAN))]
-    s = SMALL * max(float(np.abs(qd).max()), float(np.abs(way).max()), 1e-300)
+    change = h * accelerations(qd)
+    reversed_in_it = np.where(np.abs(qd) <= 2.0 * np.abs(change), 0.0, qd)
+    places = [qd, reversed_in_it, *(qd + x * change for x in np.linspace(-1.0, 1.0, SCAN))]
+    s = SMALL * max(float(np.abs(qd).max()), float(np.abs(change).max()), 1e-300)
     fastest = float(np.nanmax([rate(place, s) for place in places]))
     return FastLoad(chain.name, "tau of chain", fastest, t) if np.isfinite(fastest) else None
 

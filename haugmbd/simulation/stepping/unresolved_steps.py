@@ -132,9 +132,9 @@ def stiff_notes(result: Any, watch: StiffnessWatch | None, method: Any) -> list[
         return []
     if watch is None or not watch.columns.size:
         return _notes_of_samples(result, method)
-    known = any(note.doubtful for note in result.outcome.notes)
-    notes = _notes_of_many(result, watch, method, known=known) if watch.counts[WORST] >= SOME else []
-    if known or any(note.kind in ("stiff", "jump") for note in (*notes, *result.outcome.notes)):
+    has_doubts = any(note.doubtful for note in result.outcome.notes)
+    notes = _notes_of_many(result, watch, method, known=has_doubts) if watch.counts[WORST] >= SOME else []
+    if has_doubts or any(note.kind in ("stiff", "jump") for note in (*notes, *result.outcome.notes)):
         return notes
     return [*notes, *_notes_of_few(result, watch, method)]
 
@@ -629,8 +629,8 @@ def _columns(model: Model) -> Ints:
 
 def _accelerations(model: Model, t: float, y: Array) -> Array:
     """Return the accelerations (6 nb,) at a state."""
-    found: Array = solve_states(model, np.array([t]), y[None])[0, 1 : model.nb + 1].ravel()
-    return found
+    u_dot: Array = solve_states(model, np.array([t]), y[None])[0, 1 : model.nb + 1].ravel()
+    return u_dot
 
 
 def _size(model: Model, w: Array) -> float:
@@ -673,7 +673,7 @@ def _rate_of(model: Model, name: str, t: float, y: Array, w: Array, reach: float
     w_body = np.concatenate([np.zeros(6), w]).reshape(1, -1, 6)
     along = float(kinetic_energy(model, u + w_body)[0] - kinetic_energy(model, u)[0]) - 0.5  # u^T M w
     still = [0.0] if abs(along) <= 2.0 * reach else []
-    way = along + reach * np.linspace(-1.0, 1.0, SCAN)
+    line = along + reach * np.linspace(-1.0, 1.0, SCAN)
     s = SMALL_CHANGE * max(abs(along), reach)
 
     def force(speeds: Array) -> Array:
@@ -689,8 +689,8 @@ def _rate_of(model: Model, name: str, t: float, y: Array, w: Array, reach: float
         slopes: Array = np.where(np.abs(change) > NOISE * np.abs(forces).max(axis=1), change, 0.0) / (2.0 * s)
         return slopes
 
-    there = rates(np.concatenate([[along, *still], way]))
-    around = rates(_steepest_part(force, way))
+    there = rates(np.concatenate([[along, *still], line]))
+    around = rates(_steepest_part(force, line))
     return float(np.nanmax([np.nanmax(there), np.nanmax(around)]))
 
 

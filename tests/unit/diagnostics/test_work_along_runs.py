@@ -16,7 +16,7 @@ from haugmbd.gallery import slider_crank
 from haugmbd.integrators import step_batch
 from haugmbd.integrators.base import methods_below
 from haugmbd.simulation.replay import Replay, replays_of
-from haugmbd.simulation.run_methods import RunMethods
+from haugmbd.simulation.run_options import RunMethods
 from haugmbd.simulation.stepping import run
 from joints import RJ
 

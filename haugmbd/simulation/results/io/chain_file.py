@@ -27,7 +27,7 @@ from haugmbd.serial_chain.link import Link
 from haugmbd.simulation.replay import Replay, replays_of
 from haugmbd.simulation.results.io.schema import SENSOR, Contents, counters_of, replays_data, run_data, sealed, sensors_of
 from haugmbd.simulation.results.records import Counters
-from haugmbd.simulation.results.sensor import SensorHistory
+from haugmbd.simulation.sensor import SensorHistory
 
 REDUCED = "ReducedResult"
 NUMBERS = ("mass", "J_bar", "c", "L", "p")

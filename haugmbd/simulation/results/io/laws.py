@@ -88,13 +88,13 @@ register_content(Block, _content_of_block)
 def law_digests(model: Model) -> dict[str, str]:
     """Return the digest of each law, by the name of its part."""
     laws = laws_of(model)
-    found = {LANGUAGE: PYTHON} if laws else {}
+    digests = {LANGUAGE: PYTHON} if laws else {}
     for where, law in laws.items():
         try:
-            found[where] = digest_of(law, rounded=True)
+            digests[where] = digest_of(law, rounded=True)
         except NoContent as error:
-            found[where] = f"{UNKNOWN} (it reads {error}), at {_places(law)}"
-    return found
+            digests[where] = f"{UNKNOWN} (it reads {error}), at {_places(law)}"
+    return digests
 
 
 def _places(law: Any) -> str:

@@ -44,7 +44,7 @@ from haugmbd.model.state import State
 from haugmbd.simulation.replay import Replay, replays_of
 from haugmbd.simulation.results.io.laws import difference_of_laws, law_digests, written_laws
 from haugmbd.simulation.results.records import Counters, Names
-from haugmbd.simulation.results.sensor import SensorHistory
+from haugmbd.simulation.sensor import SensorHistory
 from haugmbd.workspace.layout import WIDTH
 
 FORMAT = "haugmbd result 2"

@@ -197,16 +197,16 @@ class SwitchPlaces:
     """The places of one run at which forces change their laws.  ny: numbers of a state;  watch: for the steps of the run"""
 
     def __init__(self, ny: int, switches: Sequence[Switches]) -> None:
-        rows = [row for one in switches for row in one.rows]
+        rows = [row for switch in switches for row in switch.rows]
         self.table = np.zeros((len(rows), FAR + 1))
         self.table[:, :GIVEN] = np.reshape(rows, (-1, GIVEN))
         self.watch: EventWatch = new_event_watch(LOOK, switches[0].pack, self.table, ny)
         self._known: list[tuple[Any, bytes, Array]] = []
         self._leaps: tuple[Any, bytes, Flags] = (None, b"", np.zeros((0, 0), dtype=np.bool_))
         first = 0
-        for one in switches:
-            one.places, one.part = self, slice(first, first + len(one.rows))
-            first += len(one.rows)
+        for switch in switches:
+            switch.places, switch.part = self, slice(first, first + len(switch.rows))
+            first += len(switch.rows)
 
     def distances(self, y: Array) -> Array:
         """Return the distances from the events at flat states y (n, ny), gaps and rates, (n, places, 3)."""
@@ -225,10 +225,10 @@ class SwitchPlaces:
         if self._leaps[0] is not halfway or self._leaps[1] != modes:
             ends, middle = (np.moveaxis(self.known(x, x)[..., 1:], -1, 0) for x in (y, halfway))
             is_open = (self.table[:, POINT] >= 0.0) & (self.table[:, MODE] == OUTSIDE)
-            h, found = 0.5 * np.diff(t)[:, None], np.zeros(middle.shape[1:], dtype=np.bool_)
+            h, leaps = 0.5 * np.diff(t)[:, None], np.zeros(middle.shape[1:], dtype=np.bool_)
             for half in ((*ends[:, :-1], *middle), (*middle, *ends[:, 1:])):
-                found |= falls_and_rises(h, *half, zero=ROUNDING) | (is_open & rises_and_falls(*half, zero=ROUNDING))
-            self._leaps = halfway, modes, found
+                leaps |= falls_and_rises(h, *half, zero=ROUNDING) | (is_open & rises_and_falls(*half, zero=ROUNDING))
+            self._leaps = halfway, modes, leaps
         return self._leaps[2]
 
     def known(self, given: Any, y: Array) -> Array:

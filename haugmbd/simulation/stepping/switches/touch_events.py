@@ -109,15 +109,15 @@ class TouchEvents(Switches):
         key = bodies.tobytes()
         if self._seen is not None and self._seen[0] == key and not (which & ~self._seen[1]).any():
             return self._seen[2]  # the same instant, behind the switch of others
-        found = Indentation(
+        indentation = Indentation(
             np.full((1, n), -np.inf), np.zeros((1, n)), np.zeros((1, n, 3)), np.zeros((1, n, 3)), np.zeros((1, n, 3))
         )
         for k in np.unique(self._element[which]).tolist():
-            entry, own = self.entries[k], self._parts[k]
-            for array, values in zip(found, entry.load.indentation(bodies[list(entry.bodies)]), strict=True):
-                array[:, own] = values
-        self._seen = key, which, found
-        return found
+            entry, rows = self.entries[k], self._parts[k]
+            for array, values in zip(indentation, entry.load.indentation(bodies[list(entry.bodies)]), strict=True):
+                array[:, rows] = values
+        self._seen = key, which, indentation
+        return indentation
 
     def _depths(self, y: Array) -> Array:
         """Return the depths (k,) of all points at a flat state (ny,), by compiled code, relative to 1 m and the farthest body."""
@@ -131,26 +131,26 @@ class TouchEvents(Switches):
 
         A point that is inside keeps the one that it has from a run before. One that a run has not set is at least its rate.
         """
-        found = self._measured(y, self._depths(y) > -MAY_TOUCH)
-        touching, inside = (flags[0] for flags in at_touch(found))
+        indentation = self._measured(y, self._depths(y) > -MAY_TOUCH)
+        touching, inside = (flags[0] for flags in at_touch(indentation))
         self._close(touching | inside)
-        for k, place in enumerate(self.points):
+        for k, point in enumerate(self.points):
             if touching[k]:
-                y[place.column] = self._speed(place, float(found.rate[0, k]))
-            elif inside[k] and not self._set_by_run(place, t, y):
-                y[place.column] = max(y[place.column], self._speed(place, float(found.rate[0, k])))
+                y[point.column] = self._speed(point, float(indentation.rate[0, k]))
+            elif inside[k] and not self._set_by_run(point, t, y):
+                y[point.column] = max(y[point.column], self._speed(point, float(indentation.rate[0, k])))
             if self.log is not None and (touching[k] or inside[k]):
-                begun = (t, float(found.rate[0, k])) if touching[k] else (float("nan"), float("nan"))
-                self.log.touch(place.entry.load.name, place.point, *begun)
+                begun = (t, float(indentation.rate[0, k])) if touching[k] else (float("nan"), float("nan"))
+                self.log.touch(point.entry.load.name, point.point, *begun)
         self.hold(pack)
 
-    def _set_by_run(self, place: TouchPoint, t: float, y: Array) -> bool:
+    def _set_by_run(self, point: TouchPoint, t: float, y: Array) -> bool:
         """Return whether a run has set the touch speed in a state: it is known, and not that of the modelled state."""
-        return bool(y[place.column] > 0.0 and (t != 0.0 or y[place.column] != self.model.y0[place.column]))
+        return bool(y[point.column] > 0.0 and (t != 0.0 or y[point.column] != self.model.y0[point.column]))
 
-    def _speed(self, place: TouchPoint, rate: float) -> float:
+    def _speed(self, point: TouchPoint, rate: float) -> float:
         """Return v_0 = max(d', floor)."""
-        return max(rate, place.entry.load.floor_speed)  # type: ignore[attr-defined,no-any-return]
+        return max(rate, point.entry.load.floor_speed)  # type: ignore[attr-defined,no-any-return]
 
     def add_steps(self, t: Array, y: Array, y_dot: Array) -> None:
         """Add the steps between states y (n, ny) at t to the impacts, before any point is switched."""
@@ -179,21 +179,21 @@ class TouchEvents(Switches):
         """
         asked = np.abs(self._depths(y)) <= MAY_TOUCH
         asked[list(numbers)] = True
-        found = self._measured(y, asked)
-        touching, _ = (flags[0] for flags in at_touch(found))
+        indentation = self._measured(y, asked)
+        touching, _ = (flags[0] for flags in at_touch(indentation))
         closed = self.closed
-        leaving = closed & (self.distances(y) <= 0.0) & (found.rate[0] < 0.0)
+        leaving = closed & (self.distances(y) <= 0.0) & (indentation.rate[0] < 0.0)
         others = np.nonzero((touching & ~closed) | leaving)[0].tolist()
-        return self._switched([*numbers, *(k for k in others if k not in numbers)], t, y, found)
+        return self._switched([*numbers, *(k for k in others if k not in numbers)], t, y, indentation)
 
-    def _switched(self, switched: list[int], t: float, y: Array, found: Indentation) -> list[EventRecord]:
+    def _switched(self, switched: list[int], t: float, y: Array, indentation: Indentation) -> list[EventRecord]:
         """Switch points; write touch speeds to y in place; return the records.  found: all points at y"""
         closed = self.closed
         closed[switched] = ~closed[switched]
         self._close(closed)
         for k in switched:
-            self._note(k, t, float(found.rate[0, k]))
+            self._note(k, t, float(indentation.rate[0, k]))
             if closed[k]:
-                y[self.points[k].column] = self._speed(self.points[k], float(found.rate[0, k]))
+                y[self.points[k].column] = self._speed(self.points[k], float(indentation.rate[0, k]))
         state = State.from_y(t, y, self.model.nb + 1)
         return [EventRecord(f"{self.points[k].name}: {'touch' if closed[k] else 'release'}", t, state) for k in switched]

@@ -103,26 +103,27 @@ def read_sensors(sensors: Any) -> tuple[Sensor, ...]:
 
 def all_sensors(model: Model, given: Any) -> tuple[Sensor, ...]:
     """Return the sensors that were added to the system, and those that are given to a run. Raise UsageError as `read_sensors`."""
-    own = () if model.network is None else tuple(model.network.scope.sensors.values())
-    found = read_sensors((*own, *read_sensors(given))) if own else read_sensors(given)
+    of_network = () if model.network is None else tuple(model.network.scope.sensors.values())
+    sensors = read_sensors((*of_network, *read_sensors(given))) if of_network else read_sensors(given)
     return tuple(
         replace(sensor, function=SignalFunction(model, sensor.function, f"sensor {sensor.name!r}"))
         if isinstance(sensor.function, str)
         else sensor
-        for sensor in found
+        for sensor in sensors
     )
 
 
 def sensor_notes(histories: Mapping[str, SensorHistory]) -> list[RunNote]:
     """Return a note on each sensor that has given numbers that are not finite, with the first time."""
     notes = []
-    for name, one in histories.items():
-        wrong = ~np.isfinite(one.value).all(axis=tuple(range(1, one.value.ndim)))
-        if len(one.t) > 1 and wrong.any():  # a run that was stopped at its start has not called it
-            first = one.value[int(wrong.argmax())].ravel()
+    for name, history in histories.items():
+        wrong = ~np.isfinite(history.value).all(axis=tuple(range(1, history.value.ndim)))
+        if len(history.t) > 1 and wrong.any():  # a run that was stopped at its start has not called it
+            k = int(wrong.argmax())
+            first = history.value[k].ravel()
             text = (
-                f"sensor {name!r} gives {float(first[~np.isfinite(first)][0])!r} at t = {one.t[int(wrong.argmax())]:.9g} s, and no finite "
-                f"number at {wrong.sum()} of {len(one.t)} stored states: its function divides by zero there, or leaves its range."
+                f"sensor {name!r} gives {float(first[~np.isfinite(first)][0])!r} at t = {history.t[k]:.9g} s, and no finite "
+                f"number at {wrong.sum()} of {len(history.t)} stored states: its function divides by zero there, or leaves its range."
             )
             notes.append(RunNote(f"sensor {name}", text, float(wrong.sum()), doubtful=True))
     return notes
