@@ -193,7 +193,7 @@ def live_page(
     return animation(first, frames=FRAMES, simulates=(data, _dense(engine.read_bytes())))
 
 
-def _named_numbers(ints: Any, nb: int, numbers: Sequence[tuple[int, int]], slots: Array) -> list[tuple[str, str, int]]:
+def _named_numbers(ints: Any, nb: int, numbers: Sequence[tuple[int, int]], slots: Ints) -> list[tuple[str, str, int]]:
     """Return the numbers that the page reads and sets, as name, array and index: those that sliders move, Phi of each row, and inertias."""
     (level, _, wide), (inertia, _, inertia_wide), (F, _, _) = (place_in(ints, array) for array in ("LEVEL", "INERTIA", "F"))
     moved = [

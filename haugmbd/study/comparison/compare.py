@@ -176,7 +176,10 @@ def _parts(every: Iterable[Method | RefusedMethod], runs: Mapping[str, Result]) 
     parts: dict[str, tuple[Any, Any, Any]] = {
         method.label: (method.formulation, method.integrator, method.stabilization) for method in every
     }
-    return parts | {label: tuple(run.settings.get(key) for key in PARTS) for label, run in runs.items()}  # type: ignore[misc]
+    for label, run in runs.items():
+        formulation, integrator, stabilization = (run.settings.get(key) for key in PARTS)
+        parts[label] = formulation, integrator, stabilization
+    return parts
 
 
 def _any(methods: Any) -> bool:
