@@ -50,20 +50,29 @@ def nominal_model(system: System) -> Model:
 
 def varied_model(system: System, nominal: Model) -> Model:
     """Return the model of the same parts with other numbers; raise for faults, and if its tables have another structure."""
-    with (
-        numbered_by_origin(),
-        constants_apart(),
-        np.errstate(invalid="ignore"),
-    ):  # a number that is not valid makes others that are not finite
-        model = rebuilt_in_part(system, nominal, nominal.solver)
+    try:
+        with (
+            numbered_by_origin(),
+            constants_apart(),
+            np.errstate(invalid="ignore"),
+        ):  # numbers that are not valid make others not finite
+            model = rebuilt_in_part(system, nominal, nominal.solver)
+    except UsageError:  # without its rows that are not valid a model may need another solver
+        _need_sound_parts(system)
+        raise
     same = np.array_equal(model.tables.ints, nominal.tables.ints) and _off(model) == _off(nominal)
     if not (same and np.isfinite(model.tables.reals).all() and np.isfinite(model.y0).all()):
-        parts: tuple[Any, ...] = (*system.bodies, *system.joints, *system.loads, *system.contacts, *system.blocks)
-        faults = tuple(fault for part in parts for fault in part.faults())
-        if faults:
-            raise ModelError(faults)
+        _need_sound_parts(system)
         raise UsageError("the structure of the model changes: other bodies, joints, rows or loads")
     return model
+
+
+def _need_sound_parts(system: System) -> None:
+    """Raise ModelError with the faults of parts, each by itself."""
+    parts: tuple[Any, ...] = (*system.bodies, *system.joints, *system.loads, *system.contacts, *system.blocks)
+    faults = tuple(fault for part in parts for fault in part.faults())
+    if faults:
+        raise ModelError(faults)
 
 
 def _off(model: Model) -> frozenset[str]:

@@ -580,8 +580,7 @@ class System(Compilable):
         g = gravity if gravity is not None and gravity.shape == (3,) else np.zeros(3)
 
         def build(bodies: Sequence[Body], joints: Sequence[Joint]) -> Model:
-            wanted = solver if len(joints) == len(self.joints) else None  # what is left without faults has any solver
-            return build_model(self.name, bodies, joints, (), g, solver=wanted, equations=equations, network=moving)
+            return build_model(self.name, bodies, joints, (), g, solver=solver, equations=equations, network=moving)
 
         read_one_by_one = equations.that_have_no_pattern(self.joints)
         driven = driven_by_blocks(read_one_by_one, map(equations.of, read_one_by_one))
