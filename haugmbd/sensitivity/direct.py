@@ -8,9 +8,9 @@ assemble        the least mass-weighted change that closes the mechanism
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -21,18 +21,25 @@ from haugmbd.errors import UsageError
 from haugmbd.integrators.explicit.rk4 import RK4
 from haugmbd.integrators.state_space import MaximalStateSpace
 from haugmbd.integrators.step_context import make_options
-from haugmbd.sensitivity.dual_pack import doubles_of
+from haugmbd.sensitivity.dual_pack import DualPack, doubles_of
 from haugmbd.sensitivity.implicit_tangents import history_of, implicit_method, run_implicit, step_and_newton
 from haugmbd.sensitivity.laws import NO_LAW, Law
 from haugmbd.sensitivity.parameters import failure
 from haugmbd.sensitivity.rattle_tangents import new_halves, run_rattle
 from haugmbd.sensitivity.tangents import RUNGE_KUTTA, Method, new_memory, place_lanes, run_lanes
 from haugmbd.sensitivity.variations import Design
+from haugmbd.workspace.layout import Pack
 
 FAR = 1e-6
 """Distance of a step that is made again from the run's own [m, rad], at which the lanes would belong to another motion."""
+JUMPED = "Events or jumps change its law; sensitivities through them are not there yet."
+DIVIDED = "A step was divided, or events change its law: give a smaller step, or an explicit method."
+"""Why steps that are made again may end in other states."""
 LOCKED = 1e-6
 """Part of the size of the mechanism by which a dropped row opens for a change of a parameter by its size: it locks the mechanism."""
+
+RunInDuals: TypeAlias = "Callable[..., tuple[int, int, float]]"
+"""run(memory, T, Y, lanes): make the steps again, and write their tangents to lanes; return code, number of steps, and distance from Y."""
 
 
 class Tangents(NamedTuple):
@@ -141,14 +148,8 @@ def along_tape(
         lanes[0, : which.stop - which.start] = (design.start if start is None else start)[which]
         room = [np.zeros((len(x), len(keep), 1 + LANES)) for x in (T, inside)]
         numbers = keep, doubles_of(P.work), *room
-        code, done, far = run_lanes(P, memory, method, T, Y, lanes, beside, inside, beside_y, beside_lanes, *numbers, anchors)
-        if code != OK:
-            raise failure(model, P, code, float(T[min(done, len(T) - 1)]))
-        if not far <= FAR:
-            raise UsageError(
-                f"the steps of the run cannot be made again: a state differs by {far:.1e}. Events or jumps change its law; "
-                "sensitivities through them are not there yet."
-            )
+        made = run_lanes(P, memory, method, T, Y, lanes, beside, inside, beside_y, beside_lanes, *numbers, anchors)
+        _need_same_steps(design, P, made, T, JUMPED)
         dY[:, which], beside_dY[:, which] = (x[:, : which.stop - which.start] for x in (lanes, beside_lanes))
         for whole, lanes_kept in zip((kept, beside_kept), room, strict=True):
             _put_kept(whole, lanes_kept, which)
@@ -159,49 +160,54 @@ def along_tape(
 
 def along_implicit_tape(design: Design, given: Any, T: Array, Y: Array, start: Array | None = None) -> Tape:
     """Return the tangents along the steps of a run of an implicit method, as `along_tape` of an explicit one."""
-    model, n, ny = design.model, len(design.p), Y.shape[1]
-    T, Y, dY, slots = np.array(T), np.array(Y), np.zeros((len(T), n, ny)), 6 * len(model.tables["EDGES"])
-    opening, y_dot, nothing = np.zeros((n, slots)), np.zeros(ny), np.zeros(0)
-    # the steps are made again in dual numbers, with as many parameters at a time as there are lanes
-    for which, P, pack in design.implicit_packs():
-        memory, lanes, (history, rows) = new_memory(ny, slots, 1), _lanes(len(T), ny), history_of(given, ny, slots)
-        lanes[0, : which.stop - which.start] = (design.start if start is None else start)[which]
+    model, slots = design.model, 6 * len(design.model.tables["EDGES"])
+
+    def run_of(P: DualPack, pack: Pack) -> RunInDuals:
+        history, rows = history_of(given, Y.shape[1], slots)
         step, newton = step_and_newton(given, model)
         method = implicit_method(given, model, pack)
-        code, done, far = run_implicit(P, memory, method, step, newton, make_options(), history, rows, T, Y, lanes)
-        if code != OK:
-            raise failure(model, P, code, float(T[min(done, len(T) - 1)]))
-        if not far <= FAR:
-            raise UsageError(
-                f"the steps of the run cannot be made again: a state differs by {far:.1e}. A step was divided, or events change its law: "
-                "give a smaller step, or an explicit method."
-            )
-        dY[:, which] = lanes[:, : which.stop - which.start]
-        opening[which], y_dot[:] = memory.slack.T[: which.stop - which.start], memory.y_dot[:, 0]
-    refuse_locks(design, opening)
-    return Tape(T, Y, dY, nothing, np.zeros((0, ny)), np.zeros((0, n, ny)), y_dot, np.zeros((0, 0, 1 + n)), np.zeros((0, 0, 1 + n)))
+        return lambda memory, *states: run_implicit(P, memory, method, step, newton, make_options(), history, rows, *states)
+
+    runs = ((which, P, run_of(P, pack)) for which, P, pack in design.implicit_packs())
+    return _along_ends(design, T, Y, start, runs, DIVIDED)
 
 
 def along_rattle_tape(design: Design, T: Array, Y: Array, start: Array | None = None) -> Tape:
     """Return the tangents along the steps of a run of RATTLE, as `along_tape` of an explicit one."""
-    model, n, ny = design.model, len(design.p), Y.shape[1]
-    T, Y, dY, slots, no_time = np.array(T), np.array(Y), np.zeros((len(T), n, ny)), 6 * len(model.tables["EDGES"]), np.zeros(0)
+
+    def run_of(P: DualPack) -> RunInDuals:
+        return lambda memory, *states: run_rattle(P, memory, *new_halves(design.model.nb + 1), *states)
+
+    return _along_ends(design, T, Y, start, ((which, P, run_of(P)) for which, P in design.dual_packs()), JUMPED)
+
+
+def _along_ends(
+    design: Design, T: Array, Y: Array, start: Array | None, runs: Iterable[tuple[slice, DualPack, RunInDuals]], cause: str
+) -> Tape:
+    """Return the tangents at the ends of steps alone, which are made again in dual numbers, LANES parameters at a time.
+
+    runs: which parameters, their workspace, and the steps with them;  cause: why steps may end in other states
+    """
+    n, ny, no_time = len(design.p), Y.shape[1], np.zeros(0)
+    T, Y, dY, slots = np.array(T), np.array(Y), np.zeros((len(T), n, ny)), 6 * len(design.model.tables["EDGES"])
     opening, y_dot = np.zeros((n, slots)), np.zeros(ny)
-    for which, P in design.dual_packs():
+    for which, P, run in runs:
         memory, lanes, used = new_memory(ny, slots, 1), _lanes(len(T), ny), which.stop - which.start
         lanes[0, :used] = (design.start if start is None else start)[which]
-        code, done, far = run_rattle(P, memory, *new_halves(model.nb + 1), T, Y, lanes)
-        if code != OK:
-            raise failure(model, P, code, float(T[min(done, len(T) - 1)]))
-        if not far <= FAR:
-            raise UsageError(
-                f"the steps of the run cannot be made again: a state differs by {far:.1e}. Events or jumps change its law; "
-                "sensitivities through them are not there yet."
-            )
+        _need_same_steps(design, P, run(memory, T, Y, lanes), T, cause)
         dY[:, which], opening[which], y_dot[:] = lanes[:, :used], memory.slack.T[:used], memory.y_dot[:, 0]
     refuse_locks(design, opening)
     nothing = np.zeros((0, 0, 1 + n))
     return Tape(T, Y, dY, no_time, np.zeros((0, ny)), np.zeros((0, n, ny)), y_dot, nothing, nothing)
+
+
+def _need_same_steps(design: Design, P: DualPack, made: tuple[int, int, float], T: Array, cause: str) -> None:
+    """Raise the error of steps that were made again.  made: code, number of steps, and distance of their ends from the run"""
+    code, done, far = made
+    if code != OK:
+        raise failure(design.model, P, code, float(T[min(done, len(T) - 1)]))
+    if not far <= FAR:
+        raise UsageError(f"the steps of the run cannot be made again: a state differs by {far:.1e}. {cause}")
 
 
 def _put_kept(whole: Array, lanes: Array, which: slice) -> None:
