@@ -45,11 +45,15 @@ class RunTask:
         """The times at which states are stored [s], (nt,); None for every so many steps."""
         return wanted_times(self.output.t_eval, self.start.t, self.t_end)
 
+    def check_interval(self) -> None:
+        """Raise UsageError or ModelError for an interval or step that do not fit, and for drivers that do not cover the interval."""
+        check_interval(self.integrator, self.start.t, self.t_end, self.output.store_every)
+        check_drivers(self.model, self.start.t, self.t_end)
+
     def checked(self) -> RunTask:
         """Return the task with a start that fits. Raise UsageError or ModelError for an interval, step, drivers or state that do not."""
         if self.repeats:
             return self
-        check_interval(self.integrator, self.start.t, self.t_end, self.output.store_every)
-        check_drivers(self.model, self.start.t, self.t_end)
+        self.check_interval()
         start = consistent_start(self.model, self.model.pack(), self.start, project_velocity=self.project_velocity)
         return replace(self, start=start)

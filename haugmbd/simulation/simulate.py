@@ -38,9 +38,7 @@ from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.simulation.arguments import (
     check_budget,
-    check_drivers,
     check_friction,
-    check_interval,
     check_kinds,
     check_limit,
     check_numbers,
@@ -312,8 +310,7 @@ def _checked_start(task: RunTask) -> tuple[State, Pack | None]:
     Raise the errors of arguments and of a state that do not fit.
     """
     model, start, formulation = task.model, task.start, task.methods.formulation
-    check_interval(task.integrator, start.t, task.t_end, task.output.store_every)
-    check_drivers(model, start.t, task.t_end)
+    task.check_interval()
     check_friction(model, task.integrator)
     check_start(model, start, project_velocity=task.project_velocity)  # its workspace is gone when that of the run is made
     if not task.project_velocity:
