@@ -9,7 +9,6 @@ import numpy as np
 
 from haugmbd.bodies.body import Body
 from haugmbd.compiled.array_types import Array, Ints
-from haugmbd.errors import ModelError
 from haugmbd.math.body_columns import EULER, VELOCITY
 from haugmbd.math.euler_parameters import rotation_matrix
 from haugmbd.model.immutable import once_per_model
@@ -17,7 +16,7 @@ from haugmbd.model.inspection.given import need_state, no_model, no_tolerance
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.redundancy import redundant_at
-from haugmbd.system.checks.constraint_residuals import state_faults
+from haugmbd.system.checks.constraint_residuals import need_sound_state
 from haugmbd.system.system import System
 from haugmbd.tolerances import CONTRADICTION
 
@@ -36,10 +35,7 @@ def start_of(model: Model, state: State | None) -> State:
     """Return the initial state, by default the modelled one. Raise UsageError or ModelError if it is not a state of this model."""
     if state is None:
         return model.state()
-    faults = state_faults(model, need_state(state))
-    if faults:
-        raise ModelError(faults)
-    return state
+    return need_sound_state(model, need_state(state))
 
 
 def beginning_at(model: Model, state: State) -> Model:

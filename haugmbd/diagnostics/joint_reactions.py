@@ -39,7 +39,7 @@ from haugmbd.constraints.joint import Joint
 from haugmbd.constraints.tooth_contact import ToothContact
 from haugmbd.deprecated import NamesMeant, check_keywords, public_class
 from haugmbd.diagnostics.violation import JointWrenches, rows_over_time
-from haugmbd.errors import ModelError, UsageError
+from haugmbd.errors import UsageError
 from haugmbd.formulations.accelerations import solve_states
 from haugmbd.math.body_columns import PARTS
 from haugmbd.math.euler_parameters import cross, rotation_matrix
@@ -52,7 +52,7 @@ from haugmbd.model.labels import JointEntry, JointFrames, frames_of, joint_named
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.rank import RankAnalysis, analyse_rank, report_of
-from haugmbd.system.checks.constraint_residuals import Flags, state_faults
+from haugmbd.system.checks.constraint_residuals import Flags, need_sound_state
 from haugmbd.workspace.layout import WIDTH
 
 Side = Literal["i", "j"] | str
@@ -501,18 +501,9 @@ def reaction(model: Model, state: State | None, joint: str, *, on: Side = "j", f
         If the rows are dependent at the state.
     """
     model = model_given(model, "reaction")
-    state = _sound_state(model, state, "reaction")
+    state = need_sound_state(model, state_given(model, state, "reaction"))
     t, y = np.array([state.t]), state.y[None]
     return _at_one(JointWrenches(model, t, y, lambda: solve_states(model, t, y)), joint, on, frame)
-
-
-def _sound_state(model: Model, given: State | None, who: str) -> State:
-    """Return the state that `who` is given, by default the modelled one. Raise ModelError for one that does not belong to the model."""
-    state = state_given(model, given, who)
-    faults = state_faults(model, state)
-    if faults:
-        raise ModelError(faults)
-    return state
 
 
 def _at_one(
@@ -557,7 +548,7 @@ def reactions(model: Model, state: State | None = None, *, on: Side = "j", frame
     The equations of motion are solved once. During a run the same quantities are signals, "pin.force" and "pin.torque".
     """
     model = model_given(model, "reactions")
-    state = _sound_state(model, state, "reactions")
+    state = need_sound_state(model, state_given(model, state, "reactions"))
     t, y = np.array([state.t]), state.y[None]
     solved = solve_states(model, t, y)
     wrenches, known = JointWrenches(model, t, y, lambda: solved), self_stresses(model, t, y)

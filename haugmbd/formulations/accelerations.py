@@ -14,7 +14,7 @@ from haugmbd.compiled.array_types import Array
 from haugmbd.compiled.array_views import borrow_line
 from haugmbd.compiled.jit import DirectCall, entry
 from haugmbd.deprecated import check_keywords, object_meant, public_class
-from haugmbd.errors import ModelError, SimulationError, UsageError
+from haugmbd.errors import SimulationError, UsageError
 from haugmbd.formulations.base import Formulation
 from haugmbd.formulations.error_messages import explain
 from haugmbd.formulations.newton_euler import NewtonEuler, accelerate
@@ -24,7 +24,7 @@ from haugmbd.model.inspection.given import model_given, state_given
 from haugmbd.model.model import Model
 from haugmbd.model.state import State
 from haugmbd.redundancy.minimum_norm import least_multipliers
-from haugmbd.system.checks.constraint_residuals import state_faults
+from haugmbd.system.checks.constraint_residuals import need_sound_state
 from haugmbd.workspace import accessors as ws
 from haugmbd.workspace.layout import SOLUTION, Pack, workspace_array
 
@@ -143,10 +143,7 @@ def accelerations(
         check_rule(redundancy)
         model = model.with_redundancy(redundancy)
     by = chosen(formulation)
-    state = state_given(model, state, "accelerations")
-    faults = state_faults(model, state)
-    if faults:
-        raise ModelError(faults)
+    state = need_sound_state(model, state_given(model, state, "accelerations"))
     borrowed = type(by) is NewtonEuler and type(model) is Model  # a subclass has a Pack of its own: `faults`
     pack = model.borrow() if borrowed else by.pack(model)
     code = solve_once(pack, state.t, state.flat)

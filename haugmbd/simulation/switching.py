@@ -56,7 +56,7 @@ from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.results.segments import at_times, changes_structure
 from haugmbd.simulation.results.switch_record import SwitchRecord
 from haugmbd.simulation.run_task import RunTask
-from haugmbd.system.checks.constraint_residuals import position_faults, state_faults
+from haugmbd.system.checks.constraint_residuals import need_sound_state, position_faults
 from haugmbd.system.structures import Structure, Structures, structures_of
 
 LAST = 1e-12
@@ -461,10 +461,7 @@ class _SwitchedRun:
         if not isinstance(state_set, State) or state_set.t != state.t:
             what = "another time" if isinstance(state_set, State) else f"{state_set!r:.60}"
             raise UsageError(f"set returns {what}, and must return a State of the same time: state.replace(v=...).")
-        faults = state_faults(model, state_set)
-        if faults:
-            raise ModelError(faults)
-        return state_set.replace(structure=state.structure)
+        return need_sound_state(model, state_set).replace(structure=state.structure)
 
     def _only(self, structure: Structure, state: State) -> None:
         """Add the state behind a switch that ends the motion."""

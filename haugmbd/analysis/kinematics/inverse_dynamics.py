@@ -41,7 +41,7 @@ from haugmbd.model.state import State
 from haugmbd.redundancy.rank import analyse_rank, report_of
 from haugmbd.simulation.results.result import Result
 from haugmbd.simulation.stepping.progress import Progress
-from haugmbd.system.checks.constraint_residuals import position_faults, state_faults, unsound_states, velocity_faults
+from haugmbd.system.checks.constraint_residuals import need_sound_state, position_faults, unsound_states, velocity_faults
 from haugmbd.system.system import System
 
 SAMPLES = 5
@@ -197,8 +197,7 @@ def _motion(system: System | Model, motion: Any, redundancy: Rule | None, progre
         number, state = _states(motion)
         model = driven_model(system, state(0), "inverse_dynamics", tolerance)
         for k in _doubtful(model, motion, number):
-            if faults := state_faults(model, state(k)):
-                raise ModelError(faults)
+            need_sound_state(model, state(k))
         determined_or_raise(model, state(0), "inverse_dynamics")
         turns, outcome = None, Outcome()
         if isinstance(motion, Result):

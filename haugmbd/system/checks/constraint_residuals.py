@@ -24,7 +24,7 @@ from haugmbd.compiled.status_codes import OK
 from haugmbd.constraints.equations.coupling import CouplingRow
 from haugmbd.constraints.equations.rotation import Rotation
 from haugmbd.drivers import Constant
-from haugmbd.errors import Fault
+from haugmbd.errors import Fault, ModelError
 from haugmbd.math.body_columns import EULER, VELOCITY
 from haugmbd.math.euler_parameters import cross
 from haugmbd.model.evaluate import evaluate_rows
@@ -213,6 +213,14 @@ def unsound_states(model: Model, t: Array, y: Array) -> Ints:
     off = np.abs(np.einsum("tij,tij->ti", p, p) - 1.0).max(axis=1, initial=0.0)
     sound = (off < UNIT_P_TOL) & np.isfinite(t + y.sum(axis=1)) & (y[:, :WIDTH] == model.y0[:WIDTH]).all(axis=1)
     return np.flatnonzero(~sound)
+
+
+def need_sound_state(model: Model, state: State) -> State:
+    """Return a state. Raise ModelError if it does not belong to the model, or is of another structure of its mechanism."""
+    faults = state_faults(model, state)
+    if faults:
+        raise ModelError(faults)
+    return state
 
 
 def state_faults(model: Model, state: State) -> tuple[Fault, ...]:
